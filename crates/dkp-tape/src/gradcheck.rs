@@ -1,0 +1,193 @@
+//! Gradients against finite differences.
+
+use crate::random::Key;
+use crate::{Failure, Node, Pass, Tape};
+use faer::{Mat, MatRef};
+
+/// Step of the five-point formula relative to a leaf's scale: about ε^{1/5}, where the truncation error h⁴ meets the rounding error ε/h.
+const STEP: f64 = 1e-3;
+/// Elements of a gradient below this fraction of the largest one are compared with that fraction of it.
+const FLOOR: f64 = 1e-3;
+/// Rounding errors of a term, in units of its last place: what a few operations leave.
+const NOISE: f64 = 8.0;
+
+/// The largest disagreement that a check found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// |analytic − numeric|, beyond the rounding noise of the differences, relative to the larger of the two or to a
+    /// thousandth of the leaf's largest element.
+    pub relative_error: f64,
+    /// The leaf, by position.
+    pub leaf: usize,
+    /// The element in column-major order.
+    pub element: usize,
+    /// The gradient that the program computed.
+    pub analytic: f64,
+    /// The gradient by finite differences.
+    pub numeric: f64,
+}
+
+impl Report {
+    /// Fails unless the relative error is below `tolerance`.
+    ///
+    /// # Panics
+    ///
+    /// With the whole report, if it is not.
+    #[track_caller]
+    pub fn assert_below(&self, tolerance: f64) {
+        assert!(self.relative_error < tolerance, "gradient check failed: {self:?}");
+    }
+}
+
+/// Records a function of leaves with the given values and compares its gradient with finite differences.
+///
+/// A result that is a matrix is first summed with fixed weights. Random nodes keep their numbers, with gamma variates that
+/// are smooth in their shape.
+///
+/// ```
+/// use dkp_tape::gradcheck::gradcheck;
+/// use faer::mat;
+/// let a = mat![[1.0, 0.5], [0.2, 3.0]];
+/// gradcheck(&[a], |tape, x| tape.matmul(x[0].t(), x[0]))?.assert_below(1e-8);
+/// # Ok::<(), dkp_tape::Failure>(())
+/// ```
+pub fn gradcheck(leaves: &[Mat<f64>], record: impl FnOnce(&mut Tape, &[Node]) -> Node) -> Result<Report, Failure> {
+    let mut tape = Tape::new("gradcheck");
+    let nodes: Vec<Node> =
+        leaves.iter().enumerate().map(|(i, l)| tape.leaf(&format!("leaf {i}"), l.nrows(), l.ncols())).collect();
+    let result = record(&mut tape, &nodes);
+    let weights: Vec<f64> = (0..result.len()).map(|i| 1.0 + (1.7 * i as f64 + 0.3).sin()).collect();
+    let weights = tape.constant(result.rows(), result.cols(), &weights);
+    let weighted = tape.product(weights, result);
+    let f = tape.sum(weighted);
+    tape.output("f", f);
+    let mut run = tape.finish().workspace();
+    let key = Key::new(1).smooth();
+    for (node, leaf) in nodes.iter().zip(leaves) {
+        run.set(*node, leaf.as_ref())?;
+    }
+    run.forward(key, Pass::Gradient)?;
+    run.backward(&[1.0]);
+    let analytic: Vec<Mat<f64>> = nodes.iter().map(|&n| run.gradient(n).to_owned()).collect();
+    let gradients: Vec<MatRef<'_, f64>> = analytic.iter().map(Mat::as_ref).collect();
+    compare(leaves, &gradients, |i, leaf| {
+        run.set(nodes[i], leaf)?;
+        run.forward(key, Pass::Value)?;
+        Ok(run.value(weighted).col_iter().flat_map(|c| c.iter().copied().collect::<Vec<f64>>()).collect())
+    })
+}
+
+/// Compares given gradients with finite differences of a function, which is the sum of the terms `f(i, leaf)` with leaf i replaced
+/// and all others as they were. Each leaf is put back before the next one is changed.
+///
+/// Differences are taken term by term, so that terms which do not change add no noise.
+pub fn compare(
+    leaves: &[Mat<f64>],
+    gradients: &[MatRef<'_, f64>],
+    mut f: impl FnMut(usize, MatRef<'_, f64>) -> Result<Vec<f64>, Failure>,
+) -> Result<Report, Failure> {
+    let mut worst = Report { relative_error: 0.0, leaf: 0, element: 0, analytic: 0.0, numeric: 0.0 };
+    for (i, (leaf, gradient)) in leaves.iter().zip(gradients).enumerate() {
+        let mut moved = leaf.clone();
+        let scale = leaf.norm_max();
+        let mut numeric = Mat::<f64>::zeros(leaf.nrows(), leaf.ncols());
+        let mut noise = numeric.clone();
+        for c in 0..leaf.ncols() {
+            for r in 0..leaf.nrows() {
+                let at = leaf[(r, c)];
+                // elements far below the leaf's scale move by their own, so that positive ones stay positive
+                let h = STEP * if at == 0.0 { scale.max(f64::MIN_POSITIVE.sqrt()) } else { at.abs() };
+                let mut value = |k: f64| {
+                    moved[(r, c)] = at + k * h;
+                    f(i, moved.as_ref())
+                };
+                let [a, b, d, e] = [value(-2.0)?, value(-1.0)?, value(1.0)?, value(2.0)?];
+                for k in (0..a.len()).filter(|&k| a[k] != e[k] || a.len() == 1) {
+                    numeric[(r, c)] += (8.0 * (d[k] - b[k]) - (e[k] - a[k])) / (12.0 * h);
+                    noise[(r, c)] += NOISE * f64::EPSILON * e[k].abs() / h;
+                }
+                moved[(r, c)] = at;
+            }
+        }
+        f(i, leaf.as_ref())?;
+        let floor = FLOOR * numeric.norm_max().max(gradient.norm_max()).max(f64::MIN_POSITIVE);
+        for c in 0..leaf.ncols() {
+            for r in 0..leaf.nrows() {
+                let (analytic, numeric, noise) = (gradient[(r, c)], numeric[(r, c)], noise[(r, c)]);
+                let difference = (analytic - numeric).abs();
+                let excess = if difference <= noise { 0.0 } else { difference - noise };
+                let relative_error = excess / analytic.abs().max(numeric.abs()).max(floor);
+                if !(relative_error <= worst.relative_error) {
+                    let element = c * leaf.nrows() + r;
+                    worst = Report { relative_error, leaf: i, element, analytic, numeric };
+                }
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// Shapes and values that the operations' tests share.
+#[cfg(test)]
+pub(crate) mod cases {
+    use super::*;
+
+    /// 1×1, row, column, square, tall and wide, small and beyond every block size.
+    pub const SHAPES: [(usize, usize); 7] = [(1, 1), (1, 5), (5, 1), (4, 4), (17, 3), (3, 40), (19, 19)];
+
+    /// Numbers in ±[0.2, 1.2], different for each seed.
+    pub fn matrix(seed: u64, rows: usize, cols: usize) -> Mat<f64> {
+        let mut x = vec![0.0; rows * cols];
+        crate::random::fill_normal(Key::new(seed).stream(0, 0), rows * cols, |_| 0, &mut x);
+        let x: Vec<f64> = x.iter().map(|v| v.signum() * (0.2 + v.abs().min(3.0) / 3.0)).collect();
+        MatRef::from_column_major_slice(&x, rows, cols).to_owned()
+    }
+
+    /// Positive numbers in [0.2, 1.2].
+    pub fn positive(seed: u64, rows: usize, cols: usize) -> Mat<f64> {
+        let m = matrix(seed, rows, cols);
+        Mat::from_fn(rows, cols, |i, j| m[(i, j)].abs())
+    }
+
+    /// `matrix`, but awkward: rows scaled over six orders of magnitude, or all elements equal.
+    pub fn awkward(seed: u64, rows: usize, cols: usize) -> [Mat<f64>; 2] {
+        let m = matrix(seed, rows, cols);
+        let scaled = Mat::from_fn(rows, cols, |i, j| m[(i, j)] * 10_f64.powi((i % 7) as i32 - 3));
+        [scaled, Mat::from_fn(rows, cols, |_, _| 0.7)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::{Adjoint, Forward, Operation};
+    use crate::{Memory, Problem};
+
+    /// y = x², with a derivative that is wrong by one part in 10⁵.
+    struct Wrong;
+
+    impl Operation for Wrong {
+        fn name(&self) -> &'static str {
+            "wrong"
+        }
+
+        fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+            run.output[0] = run.inputs.scalar(0).powi(2);
+            Ok(())
+        }
+
+        fn adjoint(&self, mut run: Adjoint<'_>) {
+            let x = run.inputs.scalar(0);
+            if let Some(t) = run.targets.get(0) {
+                t.add1(run.seed, |s| s * 2.00002 * x);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_derivative_is_found() {
+        let x = cases::matrix(1, 1, 1);
+        let report = gradcheck(&[x], |tape, x| tape.record(Box::new(Wrong), x, (1, 1), Memory::default())).unwrap();
+        assert!((report.relative_error - 1e-5).abs() < 1e-7, "{report:?}");
+    }
+}

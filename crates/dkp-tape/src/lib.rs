@@ -1,0 +1,64 @@
+//! Differentiable programs over dense matrices, recorded once and executed many times.
+//!
+//! A [`Tape`] records operations on [`Node`]s, which are matrices of fixed shape. The finished [`Program`] runs in a [`Workspace`]: a
+//! forward pass computes every node, a backward pass the gradients of the outputs in the leaves. Shapes and memory are
+//! fixed when recording, so that a run allocates nothing; arithmetic is [faer]'s, on one thread for each workspace.
+//!
+//! Programs nest. A training step is three of them, each reading nodes of those around it: a *step* (what depends on
+//! parameters alone), *draws* (the inducing part of a posterior draw) and *tiles* (some data points each). [`Scopes`] runs the
+//! three on all cores; the same seed gives the same bits on any number of them.
+//!
+//! Random numbers are addressed, not generated in sequence: see [`random`]. Every operation's gradient is tested against
+//! finite differences by [`gradcheck`], which later layers use too.
+//!
+//! Symmetric matrices: an operation that reads a matrix as symmetric (`cholesky`, `kernel_symmetric`) returns a gradient that
+//! is right for symmetric changes, and `symmetric_product` accepts any gradient. Of a [`Lower`] matrix's gradient only the
+//! lower triangle has a meaning.
+//!
+//! ```
+//! use dkp_tape::{Pass, Tape, random::Key};
+//!
+//! // log N(y; 0, K) with K = XXᵀ + σ²I, and its gradient in σ²
+//! let mut tape = Tape::new("Gaussian");
+//! let (x, y) = (tape.input("x", 3, 2), tape.input("y", 3, 1));
+//! let noise = tape.leaf("noise", 1, 1);
+//! let linear = tape.symmetric_product(x);
+//! let k = tape.add_diagonal(linear, noise);
+//! let l = tape.cholesky(k);
+//! let white = tape.solve(l, y);
+//! let (fit, volume) = (tape.squared_norm(white), tape.log_det(l));
+//! let twice = tape.add(fit, volume);
+//! let log_density = tape.affine(twice, -0.5, -1.5 * std::f64::consts::TAU.ln());
+//! tape.output("log density", log_density);
+//!
+//! let mut run = tape.finish().workspace();
+//! run.set_slice(x, &[1.0, 0.0, 1.0, 0.0, 1.0, 1.0])?;
+//! run.set_slice(y, &[0.3, -0.2, 0.5])?;
+//! run.set_slice(noise, &[0.1])?;
+//! run.forward(Key::new(0), Pass::Gradient)?;
+//! run.backward(&[1.0]);
+//! assert!(run.scalar(log_density) < 0.0);
+//! assert!(run.gradient(noise)[(0, 0)].is_finite());
+//! # Ok::<(), dkp_tape::Failure>(())
+//! ```
+
+mod dense;
+mod failure;
+pub mod gradcheck;
+pub mod math;
+mod node;
+pub mod operation;
+mod ops;
+mod program;
+pub mod random;
+mod scopes;
+mod tape;
+mod workspace;
+
+pub use failure::{Failure, Place, Problem};
+pub use node::{Lower, Node, Operand};
+pub use ops::{Jet, KernelMap};
+pub use program::Program;
+pub use scopes::{Fill, Plan, Scopes, Totals, Weights};
+pub use tape::{Memory, Tape};
+pub use workspace::{Pass, Workspace};

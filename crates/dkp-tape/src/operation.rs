@@ -1,0 +1,228 @@
+//! What an operation is: a forward pass, and an adjoint that carries gradients back.
+
+use crate::failure::Problem;
+use crate::math::vectorized;
+use crate::program::{Gradient, Slot};
+use crate::random::Key;
+use crate::workspace::Workspace;
+use faer::{Accum, MatMut, MatRef};
+
+/// One operation of a program. Matrices are column-major and contiguous.
+///
+/// Everything an operation needs is handed to it, so that one recorded operation can run in many workspaces
+/// at once. With the output's adjoint Ȳ = ∂f/∂Y, `adjoint` adds Σ Ȳ·∂Y/∂Xᵢ to the adjoint of each input Xᵢ.
+pub trait Operation: Send + Sync {
+    /// The name that failures show.
+    fn name(&self) -> &'static str;
+
+    /// Computes the output from the inputs.
+    fn forward(&self, run: Forward<'_>) -> Result<(), Problem>;
+
+    /// Adds to the inputs' adjoints.
+    fn adjoint(&self, run: Adjoint<'_>);
+}
+
+/// What [`Operation::forward`] works with.
+pub struct Forward<'a> {
+    /// The arguments.
+    pub inputs: Inputs<'a>,
+    /// The result, to be filled.
+    pub output: &'a mut [f64],
+    /// Rows of the result.
+    pub rows: usize,
+    /// Kept for the adjoint, of the size asked for when recording.
+    pub saved: &'a mut [f64],
+    /// Working memory of the size asked for when recording, with arbitrary contents.
+    pub scratch: &'a mut [f64],
+    /// Whether an adjoint pass will follow.
+    pub gradient: bool,
+    /// The run's random key.
+    pub key: Key,
+    /// The nesting depth of the program, part of a random stream's address.
+    pub depth: u32,
+    /// The row ids of the tile.
+    pub row_ids: &'a [u64],
+}
+
+impl<'a> Forward<'a> {
+    /// The result as a matrix.
+    pub fn output_matrix(&mut self) -> MatMut<'_, f64> {
+        let cols = self.output.len() / self.rows;
+        MatMut::from_column_major_slice_mut(self.output, self.rows, cols)
+    }
+}
+
+/// The arguments of an operation, by position.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    pub(crate) slots: &'a [Slot],
+    pub(crate) arguments: &'a [u32],
+    pub(crate) own: &'a [f64],
+    pub(crate) outer: &'a [&'a Workspace],
+}
+
+impl<'a> Inputs<'a> {
+    /// The elements of argument `i`, column by column.
+    pub fn slice(&self, i: usize) -> &'a [f64] {
+        self.slots[self.arguments[i] as usize].values(self.own, self.outer)
+    }
+
+    /// Argument `i`.
+    pub fn matrix(&self, i: usize) -> MatRef<'a, f64> {
+        let slot = &self.slots[self.arguments[i] as usize];
+        MatRef::from_column_major_slice(self.slice(i), slot.rows, slot.cols)
+    }
+
+    /// The first element of argument `i`.
+    pub fn scalar(&self, i: usize) -> f64 {
+        self.slice(i)[0]
+    }
+
+    /// How many arguments there are.
+    pub fn count(&self) -> usize {
+        self.arguments.len()
+    }
+}
+
+/// What [`Operation::adjoint`] works with.
+pub struct Adjoint<'a> {
+    /// The arguments' values.
+    pub inputs: Inputs<'a>,
+    /// The result's value.
+    pub output: &'a [f64],
+    /// The result's adjoint.
+    pub seed: &'a [f64],
+    /// Rows of the result.
+    pub rows: usize,
+    /// What the forward pass kept.
+    pub saved: &'a [f64],
+    /// Working memory of the size asked for when recording, with arbitrary contents.
+    pub scratch: &'a mut [f64],
+    /// The arguments' adjoints.
+    pub targets: Targets<'a>,
+}
+
+impl<'a> Adjoint<'a> {
+    /// The result's adjoint as a matrix.
+    pub fn seed_matrix(&self) -> MatRef<'a, f64> {
+        MatRef::from_column_major_slice(self.seed, self.rows, self.seed.len() / self.rows)
+    }
+}
+
+/// The adjoints of an operation's arguments, one at a time.
+pub struct Targets<'a> {
+    pub(crate) slots: &'a [Slot],
+    pub(crate) arguments: &'a [u32],
+    pub(crate) adjoints: &'a mut [f64],
+    pub(crate) gradients: &'a mut [f64],
+    pub(crate) touched: &'a mut [bool],
+}
+
+impl Targets<'_> {
+    /// Where to add argument `i`'s contribution; none if no gradient is wanted there.
+    ///
+    /// The caller must then write every element once, as the target's `accum` says.
+    pub fn get(&mut self, i: usize) -> Option<Target<'_>> {
+        let index = self.arguments[i] as usize;
+        let slot = &self.slots[index];
+        let size = slot.rows * slot.cols;
+        let (accum, values) = match slot.gradient {
+            Gradient::None => return None,
+            Gradient::Leaf(offset) => (Accum::Add, &mut self.gradients[offset..offset + size]),
+            Gradient::Inner(offset) => {
+                let first = !std::mem::replace(&mut self.touched[index], true);
+                (if first { Accum::Replace } else { Accum::Add }, &mut self.adjoints[offset..offset + size])
+            }
+        };
+        Some(Target { accum, values, rows: slot.rows })
+    }
+
+    /// Whether argument `i` wants a gradient.
+    pub fn wants(&self, i: usize) -> bool {
+        !matches!(self.slots[self.arguments[i] as usize].gradient, Gradient::None)
+    }
+}
+
+/// The adjoint of one argument: replaced by the first contribution of a pass, added to by the others.
+pub struct Target<'a> {
+    /// Replace or add.
+    pub accum: Accum,
+    /// The elements.
+    pub values: &'a mut [f64],
+    /// Rows of the matrix.
+    pub rows: usize,
+}
+
+impl<'a> Target<'a> {
+    /// As a matrix, for a product that accumulates.
+    pub fn matrix(self) -> (MatMut<'a, f64>, Accum) {
+        let cols = self.values.len() / self.rows;
+        (MatMut::from_column_major_slice_mut(self.values, self.rows, cols), self.accum)
+    }
+
+    /// The elements, zeroed first if nothing has been added yet.
+    pub fn zeroed(self) -> &'a mut [f64] {
+        if let Accum::Replace = self.accum {
+            self.values.fill(0.0);
+        }
+        self.values
+    }
+
+    /// Adds the same number to every element.
+    pub fn add_constant(self, x: f64) {
+        match self.accum {
+            Accum::Replace => self.values.fill(x),
+            Accum::Add => self.values.iter_mut().for_each(|v| *v += x),
+        }
+    }
+
+    /// Adds f(x) element by element.
+    #[inline(always)]
+    pub fn add1(self, x: &[f64], f: impl Fn(f64) -> f64) {
+        let Target { accum, values, .. } = self;
+        vectorized(
+            #[inline(always)]
+            || match accum {
+                Accum::Replace => values.iter_mut().zip(x).for_each(|(v, &x)| *v = f(x)),
+                Accum::Add => values.iter_mut().zip(x).for_each(|(v, &x)| *v += f(x)),
+            },
+        );
+    }
+
+    /// Adds f(x, y) element by element.
+    #[inline(always)]
+    pub fn add2(self, x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) {
+        let Target { accum, values, .. } = self;
+        let pairs = x.iter().zip(y);
+        vectorized(
+            #[inline(always)]
+            || match accum {
+                Accum::Replace => values.iter_mut().zip(pairs).for_each(|(v, (&x, &y))| *v = f(x, y)),
+                Accum::Add => values.iter_mut().zip(pairs).for_each(|(v, (&x, &y))| *v += f(x, y)),
+            },
+        );
+    }
+}
+
+/// Σ xᵢyᵢ in a fixed order, in eight partial sums.
+pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    vectorized(
+        #[inline(always)]
+        || sum_of(x, y, |x, y, s| x.mul_add(y, s)),
+    )
+}
+
+#[inline(always)]
+pub(crate) fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64, f64) -> f64) -> f64 {
+    const LANES: usize = 16;
+    let mut sums = [0.0; LANES];
+    let (xs, ys) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
+    let tail = xs.remainder().iter().zip(ys.remainder());
+    for (x, y) in xs.zip(ys) {
+        for l in 0..LANES {
+            sums[l] = f(x[l], y[l], sums[l]);
+        }
+    }
+    let rest = tail.fold(0.0, |s, (&x, &y)| f(x, y, s));
+    sums.iter().sum::<f64>() + rest
+}

@@ -1,0 +1,202 @@
+//! A = LLᵀ. The lower triangle of A is read.
+//!
+//! Adjoint (Murray 2016): Ā += L⁻ᵀ·Q·L⁻¹ with Q = ½(P + Pᵀ), P = Φ(LᵀL̄), Φ the lower triangle with its
+//! diagonal halved. The result is symmetric: right for any symmetric change of A.
+
+use super::square;
+use crate::dense::{BLOCK, Side, cholesky_in_place, lower_product, mirror_lower, solve_in_place, solve_scratch};
+use crate::operation::{Adjoint, Forward, Operation};
+use crate::{Lower, Node, Problem, Tape};
+use faer::prelude::ReborrowMut as _;
+use faer::{Accum, MatMut, MatRef};
+
+impl Tape {
+    /// The Cholesky factor of a symmetric positive-definite matrix.
+    ///
+    /// A matrix that is not positive definite stops the run with [`Problem::NotPositiveDefinite`].
+    #[track_caller]
+    pub fn cholesky(&mut self, a: Node) -> Lower {
+        square("cholesky", a);
+        let n = a.rows();
+        self.record_lower(Box::new(Cholesky), &[a], n, n * n + solve_scratch(n))
+    }
+}
+
+struct Cholesky;
+
+impl Operation for Cholesky {
+    fn name(&self) -> &'static str {
+        "cholesky"
+    }
+
+    fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+        let size = run.rows;
+        run.output.copy_from_slice(run.inputs.slice(0));
+        let output = MatMut::from_column_major_slice_mut(run.output, size, size);
+        cholesky_in_place(output, run.saved, run.scratch)
+            .map_err(|p| Problem::NotPositiveDefinite { size, pivot: p.pivot, value: p.value })
+    }
+
+    fn adjoint(&self, mut run: Adjoint<'_>) {
+        let Some(target) = run.targets.get(0) else { return };
+        let n = run.rows;
+        let l = MatRef::from_column_major_slice(run.output, n, n);
+        let inverse = MatRef::from_column_major_slice(run.saved, n, BLOCK);
+        let (q, scratch) = run.scratch.split_at_mut(n * n);
+        let mut matrix = MatMut::from_column_major_slice_mut(q, n, n);
+        // (LᵀL̄)_ij for i ≥ j sums over k ≥ i only, and L is zero above its diagonal
+        lower_product(matrix.rb_mut(), Accum::Replace, l.transpose(), MatRef::from_column_major_slice(run.seed, n, n), 0.5);
+        mirror_lower(q, n);
+        let mut matrix = MatMut::from_column_major_slice_mut(q, n, n);
+        solve_in_place(Side::Transposed, l, inverse, matrix.rb_mut(), scratch);
+        solve_in_place(Side::Transposed, l, inverse, matrix.rb_mut().transpose_mut(), scratch);
+        target.add1(q, |x| x);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::gradcheck::{cases, gradcheck};
+    use crate::{Node, Pass, Problem, Tape, random::Key};
+    use faer::{Mat, MatRef};
+
+    /// XXᵀ + εI
+    fn spd(tape: &mut Tape, x: Node, shift: f64) -> Node {
+        let s = tape.symmetric_product(x);
+        let shift = tape.number(shift);
+        tape.add_diagonal(s, shift)
+    }
+
+    #[test]
+    fn gradients() {
+        for n in [1, 2, 5, 16, 17, 37] {
+            let check = |x: Mat<f64>, shift, tolerance| {
+                gradcheck(&[x], |t, x| {
+                    let a = spd(t, x[0], shift);
+                    t.cholesky(a).matrix()
+                })
+                .unwrap()
+                .assert_below(tolerance);
+            };
+            check(cases::matrix(1, n, n + 2), 0.5, 1e-7);
+            // nearly singular: condition number of about 1e8; the finite differences lose digits
+            check(cases::matrix(2, n, n.div_ceil(2)), 1e-4, 1e-3);
+            let [scaled, equal] = cases::awkward(3, n, n + 2);
+            check(scaled, 1.0, 1e-6);
+            check(equal, 0.3, 1e-6);
+        }
+    }
+
+    /// An independent formula for the adjoint: solve the linearised equation dA = dL·Lᵀ + L·dLᵀ for each element of A by
+    /// forward substitution, dL = L·Φ(L⁻¹·dA·L⁻ᵀ), with plain loops, and contract with the seed.
+    #[test]
+    fn adjoint_agrees_with_the_forward_derivative() {
+        let n = 21;
+        let x = cases::matrix(5, n, n);
+        let a = Mat::from_fn(n, n, |i, j| {
+            (0..n).map(|k| x[(i, k)] * x[(j, k)]).sum::<f64>() + if i == j { 1.0 } else { 0.0 }
+        });
+        let weight = |i: usize, j: usize| ((3 * i + 5 * j) as f64).cos();
+        let mut tape = Tape::new("cholesky");
+        let leaf = tape.leaf("a", n, n);
+        let l = tape.cholesky(leaf).matrix();
+        let w = Mat::from_fn(n, n, weight);
+        let weights: Vec<f64> = (0..n * n).map(|e| w[(e % n, e / n)]).collect();
+        let w = tape.constant(n, n, &weights);
+        let p = tape.product(w, l);
+        let f = tape.sum(p);
+        tape.output("f", f);
+        let mut run = tape.finish().workspace();
+        run.set(leaf, a.as_ref()).unwrap();
+        run.forward(Key::new(0), Pass::Gradient).unwrap();
+        run.backward(&[1.0]);
+        let l = run.value(l);
+        let substitute = |b: &mut [f64]| {
+            for i in 0..n {
+                let s: f64 = (0..i).map(|k| l[(i, k)] * b[k]).sum();
+                b[i] = (b[i] - s) / l[(i, i)];
+            }
+        };
+        for (r, c) in [(0, 0), (5, 2), (20, 20), (20, 0), (17, 16)] {
+            // M = L⁻¹·dA·L⁻ᵀ for dA = E_rc + E_cr (or E_rr)
+            let [mut u, mut v] = [vec![0.0; n], vec![0.0; n]];
+            (u[r], v[c]) = (1.0, 1.0);
+            substitute(&mut u);
+            substitute(&mut v);
+            let m = |i: usize, j: usize| u[i] * v[j] + if r == c { 0.0 } else { v[i] * u[j] };
+            let mut expected = 0.0;
+            for i in 0..n {
+                for j in 0..=i {
+                    let d: f64 = (j..=i).map(|k| l[(i, k)] * m(k, j) * if k == j { 0.5 } else { 1.0 }).sum();
+                    expected += weight(i, j) * d;
+                }
+            }
+            let ours = run.gradient(leaf)[(r, c)] * if r == c { 1.0 } else { 2.0 };
+            assert!((ours - expected).abs() < 1e-11 * expected.abs().max(1.0), "({r}, {c}): {ours} and {expected}");
+        }
+    }
+
+    #[test]
+    fn reproduces_the_matrix() {
+        for n in [1, 15, 16, 33, 100, 257] {
+            let mut tape = Tape::new("reconstruction");
+            let x = tape.leaf("x", n, n);
+            let a = spd(&mut tape, x, 1.0);
+            let l = tape.cholesky(a).matrix();
+            let b = tape.symmetric_product(l);
+            let mut run = tape.finish().workspace();
+            run.set(x, cases::matrix(7, n, n).as_ref()).unwrap();
+            run.forward(Key::new(0), Pass::Value).unwrap();
+            let scale = run.value(a).norm_max();
+            let error = (run.value(a) - run.value(b)).norm_max() / scale;
+            assert!(error < 8.0 * n as f64 * f64::EPSILON, "{n}: {error:e}");
+            assert!((0..n).all(|j| (0..j).all(|i| run.value(l)[(i, j)] == 0.0)), "zero above the diagonal");
+        }
+    }
+
+    #[test]
+    fn failure_names_pivot_and_value_and_the_program_stays_usable() {
+        let n = 40;
+        let mut tape = Tape::new("draw");
+        let a = tape.leaf("a", n, n);
+        tape.section("layer 1");
+        let l = tape.cholesky(a);
+        let f = tape.log_det(l);
+        tape.output("f", f);
+        let mut run = tape.finish().workspace();
+        let good = Mat::<f64>::from_fn(n, n, |i, j| if i == j { 4.0 } else { 0.0 });
+        let mut bad = good.clone();
+        bad[(33, 33)] = -0.25;
+        run.set(a, bad.as_ref()).unwrap();
+        let failure = run.forward(Key::new(0), Pass::Value).unwrap_err();
+        assert_eq!(failure.problem, Problem::NotPositiveDefinite { size: n, pivot: 33, value: -0.25 });
+        assert_eq!(
+            failure.to_string(),
+            "program \"draw\", layer 1, cholesky (node 1): the 40×40 matrix is not positive definite: pivot 33 is -2.5e-1; \
+             a larger diagonal would help"
+        );
+        run.set(a, good.as_ref()).unwrap();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        assert!((run.scalar(f) - n as f64 * 4_f64.ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    #[should_panic(expected = "cholesky: a square matrix is expected, not 2×3")]
+    fn a_matrix_that_is_not_square_is_named() {
+        let mut tape = Tape::new("misuse");
+        let a = tape.leaf("a", 2, 3);
+        tape.cholesky(a);
+    }
+
+    #[test]
+    fn nan_is_a_failure_not_a_factor() {
+        let mut tape = Tape::new("nan");
+        let a = tape.leaf("a", 1, 1);
+        let log = tape.ln(a);
+        tape.cholesky(log);
+        let mut run = tape.finish().workspace();
+        run.set(a, MatRef::from_column_major_slice(&[-1.0], 1, 1)).unwrap();
+        let failure = run.forward(Key::new(0), Pass::Value).unwrap_err();
+        assert!(matches!(failure.problem, Problem::NotPositiveDefinite { pivot: 0, value, .. } if value.is_nan()));
+    }
+}

@@ -1,0 +1,371 @@
+//! K_ij = k(g_ij, r_i, c_j; θ): kernels of a Gram matrix, value and all derivatives in one pass.
+//!
+//! Adjoints, from the derivatives kept by the forward pass: ḡ_ij += K̄_ij·∂k/∂g, r̄_i += Σ_j K̄_ij·∂k/∂r,
+//! c̄_j += Σ_i K̄_ij·∂k/∂c, θ̄ += Σ_ij K̄_ij·∂k/∂θ. In a symmetric block r and c are the diagonal of g itself.
+
+use super::{scalar, square, vector};
+use crate::math::vectorized;
+use crate::operation::{Adjoint, Forward, Inputs, Operation, dot};
+use crate::{Memory, Node, Problem, Tape};
+
+/// A kernel's value and derivatives at one element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Jet<const P: usize> {
+    /// k(g, r, c).
+    pub value: f64,
+    /// ∂k/∂g, in the Gram matrix's element.
+    pub g: f64,
+    /// ∂k/∂r, in the row's diagonal element.
+    pub row: f64,
+    /// ∂k/∂c, in the column's diagonal element.
+    pub col: f64,
+    /// ∂k/∂θ.
+    pub parameters: [f64; P],
+}
+
+/// A kernel as a function of three numbers and P parameters.
+///
+/// It is evaluated in vector loops: mark `at` `#[inline(always)]`, use [`math`](crate::math) for transcendental functions, and select instead of
+/// branching.
+///
+/// ```
+/// use dkp_tape::{Jet, KernelMap, Tape, math};
+///
+/// /// exp(−R/(2ℓ²)) with R = r + c − 2g and the parameter ℓ.
+/// struct SquaredExponential;
+///
+/// impl KernelMap<1> for SquaredExponential {
+///     #[inline(always)]
+///     fn at(&self, [l]: &[f64; 1], g: f64, row: f64, col: f64) -> Jet<1> {
+///         let distance = (row + col - 2.0 * g).max(0.0);
+///         let precision = 1.0 / (l * l);
+///         let value = math::exp(-0.5 * precision * distance);
+///         let slope = precision * value;
+///         Jet { value, g: slope, row: -0.5 * slope, col: -0.5 * slope, parameters: [slope * distance / l] }
+///     }
+/// }
+///
+/// let mut tape = Tape::new("kernel");
+/// let g = tape.leaf("g", 4, 4);
+/// let l = tape.leaf("lengthscale", 1, 1);
+/// let k = tape.kernel_symmetric(SquaredExponential, g, [l]);
+/// ```
+pub trait KernelMap<const P: usize>: Send + Sync + 'static {
+    /// The kernel at one element.
+    fn at(&self, parameters: &[f64; P], g: f64, row: f64, col: f64) -> Jet<P>;
+}
+
+impl Tape {
+    /// The kernel over a symmetric block: K_ij = k(g_ij, g_ii, g_jj). Parameters are 1×1 nodes.
+    #[track_caller]
+    pub fn kernel_symmetric<const P: usize>(&mut self, map: impl KernelMap<P>, g: Node, parameters: [Node; P]) -> Node {
+        square("kernel_symmetric", g);
+        self.record_kernel("kernel_symmetric", Kernel { map, block: Block::Symmetric }, &[g], &parameters)
+    }
+
+    /// The kernel over a cross block: K_ij = k(g_ij, r_i, c_j), with the two blocks' diagonals.
+    #[track_caller]
+    pub fn kernel_cross<const P: usize>(
+        &mut self,
+        map: impl KernelMap<P>,
+        g: Node,
+        rows: Node,
+        cols: Node,
+        parameters: [Node; P],
+    ) -> Node {
+        vector("kernel_cross", rows, g.rows());
+        vector("kernel_cross", cols, g.cols());
+        let kernel = Kernel { map, block: Block::Cross };
+        self.record_kernel("kernel_cross", kernel, &[g, rows, cols], &parameters)
+    }
+
+    /// The kernel of every point with itself: k(d_j, d_j, d_j) for the elements of d.
+    #[track_caller]
+    pub fn kernel_diagonal<const P: usize>(&mut self, map: impl KernelMap<P>, d: Node, parameters: [Node; P]) -> Node {
+        self.record_kernel("kernel_diagonal", Kernel { map, block: Block::Diagonal }, &[d], &parameters)
+    }
+
+    #[track_caller]
+    fn record_kernel<const P: usize, K: KernelMap<P>>(
+        &mut self,
+        name: &str,
+        kernel: Kernel<K>,
+        arguments: &[Node],
+        parameters: &[Node; P],
+    ) -> Node {
+        parameters.iter().for_each(|p| scalar(name, *p));
+        let arguments = [arguments, parameters].concat();
+        let g = arguments[0];
+        let planes = if arguments.iter().any(|a| a.differentiable) { 3 + P } else { 0 };
+        let memory = Memory { saved: planes * g.len(), scratch: g.len() + g.rows() + g.cols() };
+        self.record(Box::new(Bound::<P, K>(kernel)), &arguments, (g.rows(), g.cols()), memory)
+    }
+}
+
+/// Which elements are the r and c of an element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Symmetric,
+    Cross,
+    Diagonal,
+}
+
+struct Kernel<K> {
+    map: K,
+    block: Block,
+}
+
+/// The operation, with its number of parameters.
+struct Bound<const P: usize, K>(Kernel<K>);
+
+/// The derivatives of one column of K, as they stand in the saved memory: ∂g, ∂r, ∂c, then ∂θ.
+fn planes<const P: usize>(saved: &[f64], height: usize) -> ([&[f64]; 3], [&[f64]; P]) {
+    let plane = |i: usize| &saved[i * height..(i + 1) * height];
+    (std::array::from_fn(plane), std::array::from_fn(|p| plane(3 + p)))
+}
+
+impl<const P: usize, K: KernelMap<P>> Bound<P, K> {
+    /// How many arguments stand before the parameters.
+    fn blocks(&self) -> usize {
+        if self.0.block == Block::Cross { 3 } else { 1 }
+    }
+
+    fn parameters(&self, inputs: &Inputs<'_>) -> [f64; P] {
+        std::array::from_fn(|p| inputs.scalar(self.blocks() + p))
+    }
+
+    /// A vector of diagonal elements is one column, whichever way it lies.
+    fn height(&self, rows: usize, size: usize) -> usize {
+        if self.0.block == Block::Diagonal { size } else { rows }
+    }
+
+    /// Fills one column of K, and its derivatives if there is room for them.
+    #[inline(always)]
+    fn column(
+        &self,
+        theta: &[f64; P],
+        g: &[f64],
+        r: impl Fn(usize) -> f64,
+        c: impl Fn(usize) -> f64,
+        out: &mut [f64],
+        saved: &mut [f64],
+    ) {
+        let n = g.len();
+        let out = &mut out[..n];
+        if saved.is_empty() {
+            for i in 0..n {
+                out[i] = self.0.map.at(theta, g[i], r(i), c(i)).value;
+            }
+            return;
+        }
+        let (dg, saved) = saved.split_at_mut(n);
+        let (dr, saved) = saved.split_at_mut(n);
+        let (dc, saved) = saved.split_at_mut(n);
+        let mut rest = saved.chunks_exact_mut(n);
+        let dp: [&mut [f64]; P] = std::array::from_fn(|_| rest.next().unwrap_or_default());
+        let dp = dp.map(|p| &mut p[..n]);
+        for i in 0..n {
+            let jet = self.0.map.at(theta, g[i], r(i), c(i));
+            out[i] = jet.value;
+            dg[i] = jet.g;
+            dr[i] = jet.row;
+            dc[i] = jet.col;
+            for p in 0..P {
+                dp[p][i] = jet.parameters[p];
+            }
+        }
+    }
+}
+
+impl<const P: usize, K: KernelMap<P>> Operation for Bound<P, K> {
+    fn name(&self) -> &'static str {
+        match self.0.block {
+            Block::Symmetric => "kernel_symmetric",
+            Block::Cross => "kernel_cross",
+            Block::Diagonal => "kernel_diagonal",
+        }
+    }
+
+    fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+        let Forward { output, saved, scratch, inputs, rows, gradient, .. } = run;
+        let theta = self.parameters(&inputs);
+        let g = inputs.slice(0);
+        let (r, c): (&[f64], &[f64]) = match self.0.block {
+            Block::Symmetric => {
+                let diagonal = &mut scratch[..rows];
+                diagonal.iter_mut().zip(g.iter().step_by(rows + 1)).for_each(|(d, g)| *d = *g);
+                (diagonal, diagonal)
+            }
+            Block::Cross => (inputs.slice(1), inputs.slice(2)),
+            Block::Diagonal => (g, g),
+        };
+        let height = self.height(rows, output.len());
+        let derivatives = if gradient && !saved.is_empty() { (3 + P) * height } else { 0 };
+        let r = &r[..height];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (j, (out, g)) in output.chunks_exact_mut(height).zip(g.chunks_exact(height)).enumerate() {
+                    let saved = &mut saved[j * derivatives..(j + 1) * derivatives];
+                    if self.0.block == Block::Diagonal {
+                        self.column(&theta, g, |i| r[i], |i| r[i], out, saved);
+                    } else {
+                        let c = c[j];
+                        self.column(&theta, g, |i| r[i], |_| c, out, saved);
+                    }
+                }
+            },
+        );
+        Ok(())
+    }
+
+    fn adjoint(&self, run: Adjoint<'_>) {
+        let Adjoint { seed, saved, scratch, mut targets, rows, .. } = run;
+        let height = self.height(rows, seed.len());
+        let columns = || seed.chunks_exact(height).zip(saved.chunks_exact((3 + P) * height));
+        let cols = seed.len() / height;
+        // the sums that belong to rows, columns and parameters
+        let (row_sums, scratch) = scratch.split_at_mut(height);
+        let col_sums = &mut scratch[..cols];
+        row_sums.fill(0.0);
+        let mut parameter_sums = [0.0; P];
+        for ((seed, saved), col_sum) in columns().zip(col_sums.iter_mut()) {
+            let ([_, dr, dc], dp) = planes::<P>(saved, height);
+            add_product(row_sums, seed, dr);
+            *col_sum = dot(seed, dc);
+            for p in 0..P {
+                parameter_sums[p] += dot(seed, dp[p]);
+            }
+        }
+        if let Some(target) = targets.get(0) {
+            let values = target.zeroed();
+            for (t, (seed, saved)) in values.chunks_exact_mut(height).zip(columns()) {
+                add_product(t, seed, planes::<P>(saved, height).0[0]);
+            }
+            match self.0.block {
+                Block::Cross => {}
+                Block::Symmetric => {
+                    let diagonal = values.iter_mut().step_by(rows + 1);
+                    diagonal.zip(row_sums.iter().zip(&*col_sums)).for_each(|(v, (r, c))| *v += r + c);
+                }
+                Block::Diagonal => {
+                    add_product(values, seed, planes::<P>(saved, height).0[1]);
+                    add_product(values, seed, planes::<P>(saved, height).0[2]);
+                }
+            }
+        }
+        if self.0.block == Block::Cross {
+            if let Some(target) = targets.get(1) {
+                target.add1(row_sums, |s| s);
+            }
+            if let Some(target) = targets.get(2) {
+                target.add1(col_sums, |s| s);
+            }
+        }
+        for (p, sum) in parameter_sums.into_iter().enumerate() {
+            if let Some(target) = targets.get(self.blocks() + p) {
+                target.add_constant(sum);
+            }
+        }
+    }
+}
+
+/// sums += s∘d
+fn add_product(sums: &mut [f64], s: &[f64], d: &[f64]) {
+    vectorized(
+        #[inline(always)]
+        || {
+            for ((sum, s), d) in sums.iter_mut().zip(s).zip(d) {
+                *sum = s.mul_add(*d, *sum);
+            }
+        },
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gradcheck::{cases, gradcheck};
+    use crate::{Pass, random::Key};
+    use faer::Mat;
+
+    /// h·exp(−R/(2ℓ²))·(1 + r/10 + c²/10): depends on all arguments, each in its own way.
+    struct Test;
+
+    impl KernelMap<2> for Test {
+        #[inline(always)]
+        fn at(&self, [h, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<2> {
+            let distance = row + col - 2.0 * g;
+            let precision = 1.0 / (l * l);
+            let base = crate::math::exp(-0.5 * precision * distance);
+            let tilt = 1.0 + 0.1 * row + 0.1 * col * col;
+            let value = h * base * tilt;
+            Jet {
+                value,
+                g: precision * value,
+                row: -0.5 * precision * value + h * base * 0.1,
+                col: -0.5 * precision * value + h * base * 0.2 * col,
+                parameters: [base * tilt, value * distance * precision / l],
+            }
+        }
+    }
+
+    fn parameters() -> [Mat<f64>; 2] {
+        [1.3, 0.9].map(|v| Mat::from_fn(1, 1, |_, _| v))
+    }
+
+    #[test]
+    fn gradients_over_a_cross_block() {
+        for (m, n) in cases::SHAPES {
+            let [h, l] = parameters();
+            for rows in [cases::positive(2, m, 1), Mat::from_fn(m, 1, |_, _| 0.5)] {
+                let leaves = [cases::matrix(1, m, n), rows, cases::positive(3, 1, n), h.clone(), l.clone()];
+                gradcheck(&leaves, |t, x| t.kernel_cross(Test, x[0], x[1], x[2], [x[3], x[4]])).unwrap().assert_below(1e-7);
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_over_a_symmetric_block_and_a_diagonal() {
+        for n in [1, 4, 19] {
+            let [h, l] = parameters();
+            for g in cases::awkward(1, n, n + 1).into_iter().chain([cases::matrix(2, n, n)]) {
+                // widely scaled points are far apart: keep the exponent moderate
+                let g = Mat::from_fn(g.nrows(), g.ncols(), |i, j| g[(i, j)].clamp(-2.0, 2.0));
+                let leaves = [g, h.clone(), l.clone()];
+                gradcheck(&leaves, |t, x| {
+                    let g = t.symmetric_product(x[0]);
+                    t.kernel_symmetric(Test, g, [x[1], x[2]])
+                })
+                .unwrap()
+                .assert_below(1e-6);
+            }
+            for d in [cases::positive(3, n, 1), cases::positive(3, 1, n)] {
+                let leaves = [d, h.clone(), l.clone()];
+                gradcheck(&leaves, |t, x| t.kernel_diagonal(Test, x[0], [x[1], x[2]])).unwrap().assert_below(1e-8);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_agree_where_they_overlap() {
+        let n = 11;
+        let mut tape = Tape::new("blocks");
+        let x = tape.leaf("x", n, 3);
+        let (h, l) = (tape.number(1.1), tape.number(0.8));
+        let g = tape.symmetric_product(x);
+        let d = tape.diagonal(g);
+        let symmetric = tape.kernel_symmetric(Test, g, [h, l]);
+        let cross = tape.kernel_cross(Test, g, d, d, [h, l]);
+        let diagonal = tape.kernel_diagonal(Test, d, [h, l]);
+        let mut run = tape.finish().workspace();
+        run.set(x, cases::matrix(6, n, 3).as_ref()).unwrap();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        let values = run.value(symmetric).to_owned();
+        assert_eq!(values, run.value(cross));
+        assert!((0..n).all(|i| values[(i, i)] == run.value(diagonal)[(i, 0)]));
+        // the pass with derivatives has the same values
+        run.forward(Key::new(0), Pass::Gradient).unwrap();
+        assert_eq!(values, run.value(symmetric));
+    }
+}

@@ -1,0 +1,375 @@
+//! Three nested programs on all cores: a step, its draws, their tiles.
+//!
+//! The step runs once. Every draw then runs on its own: forward, its tiles forward and backward, backward. Tiles form
+//! contiguous chunks, whose number does not depend on the threads: within a chunk gradients add up in
+//! place, and chunks, then draws, are added in order. So memory does not grow with the number of tiles, and the result is the
+//! same to the bit on any number of threads.
+
+use crate::failure::{Failure, Place};
+use crate::program::{Gradient, Kind, Program};
+use crate::random::Key;
+use crate::workspace::{Pass, Workspace, buffer};
+use aligned_vec::{AVec, ConstAlign};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+type Buffer = AVec<f64, ConstAlign<64>>;
+
+/// How much there is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Posterior draws.
+    pub draws: usize,
+    /// Tiles of data points, the same for every draw.
+    pub tiles: usize,
+    /// Chunks that the tiles of a draw are divided into: work for that many threads in one draw.
+    pub chunks: usize,
+}
+
+impl Plan {
+    /// Enough chunks for about sixteen pieces of work in all.
+    pub fn new(draws: usize, tiles: usize) -> Plan {
+        const PIECES: usize = 16;
+        let chunks = PIECES.div_ceil(draws.max(1)).min(tiles).max(1);
+        Plan { draws, tiles, chunks }
+    }
+
+    fn chunk(&self, c: usize) -> Range<usize> {
+        c * self.tiles / self.chunks..(c + 1) * self.tiles / self.chunks
+    }
+}
+
+/// Sums of the programs' outputs: of the step, over draws, and over draws and tiles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// The step's outputs.
+    pub step: Vec<f64>,
+    /// The draws' outputs, summed over draws.
+    pub draw: Vec<f64>,
+    /// The tiles' outputs, summed over draws and tiles.
+    pub tile: Vec<f64>,
+}
+
+/// Weights of the outputs in the function that is differentiated: f = Σ weight·total.
+#[derive(Clone, Copy, Debug)]
+pub struct Weights<'a> {
+    /// One for each output of the step.
+    pub step: &'a [f64],
+    /// One for each output of a draw.
+    pub draw: &'a [f64],
+    /// One for each output of a tile.
+    pub tile: &'a [f64],
+}
+
+/// Sets a tile's inputs and row ids: called with the tile's number, on any thread.
+pub type Fill<'a> = &'a (dyn Fn(usize, &mut Workspace) -> Result<(), Failure> + Sync);
+
+/// A step program, a draw program nested in it, and a tile program nested in both, with the memory to run them.
+///
+/// ```
+/// use dkp_tape::{Plan, Scopes, Tape, Weights, random::Key};
+///
+/// // f = mean over draws of Σ_n (a·x_n + z)², z ~ N(0, 1) for each draw
+/// let mut step = Tape::new("step");
+/// let a = step.leaf("a", 1, 1);
+/// let mut draw = step.nested("draw");
+/// let z = draw.normals(1, 1);
+/// let mut tile = draw.nested("tile");
+/// let x = tile.input("x", 1, 2);
+/// let ax = tile.scale(a, x);
+/// let ones = tile.constant(1, 2, &[1.0, 1.0]);
+/// let zs = tile.scale(z, ones);
+/// let sum = tile.add(ax, zs);
+/// let f = tile.squared_norm(sum);
+/// tile.output("f", f);
+///
+/// let mut scopes = Scopes::new(step.finish(), draw.finish(), tile.finish());
+/// scopes.step().set_slice(a, &[2.0])?;
+/// let data = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+/// let weights = Weights { step: &[], draw: &[], tile: &[1.0 / 10.0] };
+/// let totals = scopes.gradient(Plan::new(10, 3), Key::new(1), weights, &|t, run| {
+///     run.set_slice(x, &data[2 * t..2 * t + 2])
+/// })?;
+/// assert!(totals.tile[0] > 0.0);
+/// assert!(scopes.step().gradient(a)[(0, 0)].is_finite());
+/// # Ok::<(), dkp_tape::Failure>(())
+/// ```
+pub struct Scopes {
+    step: Workspace,
+    draw_program: Arc<Program>,
+    tile_program: Arc<Program>,
+    draw_returns: Vec<Return>,
+    tile_returns: Vec<Return>,
+    /// Benches that are not in use; the one used last is taken first, for its warm cache.
+    draw_benches: Mutex<Vec<DrawBench>>,
+    tile_benches: Mutex<Vec<Workspace>>,
+    results: Vec<DrawResult>,
+    totals: Totals,
+}
+
+/// Where the gradient of a node read from an enclosing program goes.
+struct Return {
+    depth: usize,
+    index: usize,
+    /// In the gradients of the program that reads it.
+    range: Range<usize>,
+}
+
+/// Memory for one draw in execution.
+struct DrawBench {
+    run: Workspace,
+    chunks: Vec<Chunk>,
+}
+
+/// What a chunk of tiles adds up.
+struct Chunk {
+    gradients: Buffer,
+    outputs: Vec<f64>,
+    failure: Option<Failure>,
+}
+
+/// What a draw leaves behind.
+struct DrawResult {
+    /// Gradients for the step's nodes that the draw program reads, and that tiles read directly.
+    draw_gradients: Buffer,
+    tile_gradients: Buffer,
+    draw_outputs: Vec<f64>,
+    tile_outputs: Vec<f64>,
+    failure: Option<Failure>,
+}
+
+/// What is to be computed, the same for all draws.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    plan: Plan,
+    key: Key,
+    weights: Option<Weights<'a>>,
+    fill: Fill<'a>,
+    /// Whether a draw's chunks run side by side.
+    split_draws: bool,
+}
+
+impl Job<'_> {
+    fn pass(&self) -> Pass {
+        if self.weights.is_some() { Pass::Gradient } else { Pass::Value }
+    }
+}
+
+impl Scopes {
+    /// Puts the three together.
+    ///
+    /// # Panics
+    ///
+    /// If they are not nested in this order, or a draw or a tile has a leaf that wants a gradient (leaves belong to the step; data
+    /// are inputs).
+    #[track_caller]
+    pub fn new(step: Program, draw: Program, tile: Program) -> Scopes {
+        assert!(step.ancestors.is_empty(), "Scopes: \"{}\" is nested, it cannot be the step", step.name);
+        assert!(draw.ancestors == [step.id], "Scopes: \"{}\" is not nested in \"{}\" alone", draw.name, step.name);
+        let nested = tile.ancestors == [step.id, draw.id];
+        assert!(nested, "Scopes: \"{}\" is not nested in \"{}\" and \"{}\"", tile.name, step.name, draw.name);
+        Scopes {
+            step: step.workspace(),
+            draw_returns: returns(&draw),
+            tile_returns: returns(&tile),
+            draw_program: Arc::new(draw),
+            tile_program: Arc::new(tile),
+            draw_benches: Mutex::default(),
+            tile_benches: Mutex::default(),
+            results: Vec::new(),
+            totals: Totals::default(),
+        }
+    }
+
+    /// The step's workspace: set its leaves before a run, read its values and gradients after.
+    pub fn step(&mut self) -> &mut Workspace {
+        &mut self.step
+    }
+
+    /// The outputs' totals.
+    pub fn evaluate(&mut self, plan: Plan, key: Key, fill: Fill<'_>) -> Result<&Totals, Failure> {
+        self.run(plan, key, None, fill)
+    }
+
+    /// The outputs' totals, and the gradient of their weighted sum in the step's leaves.
+    pub fn gradient(&mut self, plan: Plan, key: Key, weights: Weights<'_>, fill: Fill<'_>) -> Result<&Totals, Failure> {
+        self.run(plan, key, Some(weights), fill)
+    }
+
+    fn run(&mut self, plan: Plan, key: Key, weights: Option<Weights<'_>>, fill: Fill<'_>) -> Result<&Totals, Failure> {
+        // With many draws a thread keeps to one; with few, threads share a draw's chunks.
+        let split_draws = plan.chunks > 1 && plan.draws < 2 * rayon::current_num_threads();
+        let job = Job { plan, key, weights, fill, split_draws };
+        self.prepare(&job);
+        self.step.clear_gradients();
+        self.step.forward(key, job.pass())?;
+
+        let mut results = std::mem::take(&mut self.results);
+        let draws = &mut results[..plan.draws];
+        draws.par_iter_mut().enumerate().with_max_len(1).for_each(|(d, result)| self.run_draw(&job, d, result));
+        self.results = results;
+
+        if let Some(failure) = self.results[..plan.draws].iter_mut().find_map(|r| r.failure.take()) {
+            return Err(failure);
+        }
+        self.sum_outputs(plan);
+        if let Some(weights) = weights {
+            for result in &self.results[..plan.draws] {
+                for r in &self.draw_returns {
+                    self.step.add_adjoint(r.index, &result.draw_gradients[r.range.clone()]);
+                }
+                for r in self.tile_returns.iter().filter(|r| r.depth == 0) {
+                    self.step.add_adjoint(r.index, &result.tile_gradients[r.range.clone()]);
+                }
+            }
+            self.step.backward(weights.step);
+        }
+        Ok(&self.totals)
+    }
+
+    /// Allocates what this job needs beyond what is there.
+    fn prepare(&mut self, job: &Job<'_>) {
+        let Plan { draws, chunks, .. } = job.plan;
+        let threads = rayon::current_num_threads();
+        let (draw, tile) = (&self.draw_program, &self.tile_program);
+        self.results.resize_with(self.results.len().max(draws), || DrawResult {
+            draw_gradients: buffer(draw.gradients),
+            tile_gradients: buffer(tile.gradients),
+            draw_outputs: vec![0.0; draw.outputs.len()],
+            tile_outputs: vec![0.0; tile.outputs.len()],
+            failure: None,
+        });
+        // a thread that waits for another's chunk may begin a draw meanwhile, so every draw may be in execution
+        let in_flight = if job.split_draws { draws } else { draws.min(threads) };
+        let buffers = if job.split_draws { chunks } else { 1 };
+        let benches = self.draw_benches.get_mut().unwrap_or_else(|e| e.into_inner());
+        benches.resize_with(benches.len().max(in_flight), || DrawBench {
+            run: Workspace::new(draw.clone()),
+            chunks: Vec::new(),
+        });
+        for bench in benches.iter_mut() {
+            bench.chunks.resize_with(bench.chunks.len().max(buffers), || Chunk {
+                gradients: buffer(tile.gradients),
+                outputs: vec![0.0; tile.outputs.len()],
+                failure: None,
+            });
+        }
+        let benches = self.tile_benches.get_mut().unwrap_or_else(|e| e.into_inner());
+        benches.resize_with(benches.len().max(threads), || Workspace::new(tile.clone()));
+    }
+
+    fn run_draw(&self, job: &Job<'_>, d: usize, result: &mut DrawResult) {
+        let mut bench = take(&self.draw_benches);
+        std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
+        result.failure = self.run_draw_in(job, d, result, &mut bench).err().map(|f| Failure {
+            place: Place { draw: Some(d), ..f.place },
+            ..f
+        });
+        std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
+        put(&self.draw_benches, bench);
+    }
+
+    fn run_draw_in(&self, job: &Job<'_>, d: usize, result: &mut DrawResult, bench: &mut DrawBench) -> Result<(), Failure> {
+        let DrawBench { run, chunks } = bench;
+        let key = job.key.draw(d as u32);
+        run.clear_gradients();
+        run.forward_within(&[&self.step], key, job.pass())?;
+        result.tile_gradients.fill(0.0);
+        result.tile_outputs.fill(0.0);
+        if job.split_draws {
+            let chunks = &mut chunks[..job.plan.chunks];
+            let work = chunks.par_iter_mut().enumerate().with_max_len(1);
+            work.for_each(|(c, chunk)| self.run_chunk(job, key, c, chunk, run));
+            for chunk in chunks {
+                self.add_chunk(chunk, run, result)?;
+            }
+        } else {
+            for c in 0..job.plan.chunks {
+                self.run_chunk(job, key, c, &mut chunks[0], run);
+                self.add_chunk(&mut chunks[0], run, result)?;
+            }
+        }
+        result.draw_outputs.iter_mut().zip(run.outputs()).for_each(|(total, value)| *total = value);
+        if let Some(weights) = job.weights {
+            run.backward_within(&[&self.step], weights.draw);
+        }
+        Ok(())
+    }
+
+    fn run_chunk(&self, job: &Job<'_>, key: Key, c: usize, chunk: &mut Chunk, draw: &Workspace) {
+        let mut tile = take(&self.tile_benches);
+        std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
+        tile.clear_gradients();
+        chunk.outputs.fill(0.0);
+        let outer = [&self.step, draw];
+        for t in job.plan.chunk(c) {
+            let done = (job.fill)(t, &mut tile).and_then(|()| tile.forward_within(&outer, key, job.pass()));
+            if let Err(f) = done {
+                chunk.failure = Some(Failure { place: Place { tile: Some(t), ..f.place }, ..f });
+                break;
+            }
+            chunk.outputs.iter_mut().zip(tile.outputs()).for_each(|(total, value)| *total += value);
+            if let Some(weights) = job.weights {
+                tile.backward_within(&outer, weights.tile);
+            }
+        }
+        std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
+        put(&self.tile_benches, tile);
+    }
+
+    /// Adds a chunk's outputs and gradients to its draw, and what is the step's to the draw's result.
+    fn add_chunk(&self, chunk: &mut Chunk, draw: &mut Workspace, result: &mut DrawResult) -> Result<(), Failure> {
+        if let Some(failure) = chunk.failure.take() {
+            return Err(failure);
+        }
+        result.tile_outputs.iter_mut().zip(&chunk.outputs).for_each(|(total, value)| *total += value);
+        for r in &self.tile_returns {
+            let gradient = &chunk.gradients[r.range.clone()];
+            if r.depth == 1 {
+                draw.add_adjoint(r.index, gradient);
+            } else {
+                let total = &mut result.tile_gradients[r.range.clone()];
+                total.iter_mut().zip(gradient).for_each(|(t, g)| *t += g);
+            }
+        }
+        Ok(())
+    }
+
+    fn sum_outputs(&mut self, plan: Plan) {
+        let Totals { step, draw, tile } = &mut self.totals;
+        step.clear();
+        step.extend(self.step.outputs());
+        draw.clear();
+        draw.resize(self.draw_program.outputs.len(), 0.0);
+        tile.clear();
+        tile.resize(self.tile_program.outputs.len(), 0.0);
+        for result in &self.results[..plan.draws] {
+            draw.iter_mut().zip(&result.draw_outputs).for_each(|(t, v)| *t += v);
+            tile.iter_mut().zip(&result.tile_outputs).for_each(|(t, v)| *t += v);
+        }
+    }
+}
+
+/// The nodes that a program reads from those around it and that want a gradient.
+#[track_caller]
+fn returns(program: &Program) -> Vec<Return> {
+    let mut returns = Vec::new();
+    for (slot, kind) in program.slots.iter().zip(&program.kinds) {
+        let Gradient::Leaf(offset) = slot.gradient else { continue };
+        let Kind::Outer { depth, index } = *kind else {
+            panic!("Scopes: {} of \"{}\" wants a gradient; only the step has such leaves", kind.describe(), program.name)
+        };
+        returns.push(Return { depth, index, range: offset..offset + slot.rows * slot.cols });
+    }
+    returns
+}
+
+fn take<T>(pool: &Mutex<Vec<T>>) -> T {
+    let bench = pool.lock().unwrap_or_else(|e| e.into_inner()).pop();
+    bench.expect("as many benches were made as can be in use")
+}
+
+fn put<T>(pool: &Mutex<Vec<T>>, bench: T) {
+    pool.lock().unwrap_or_else(|e| e.into_inner()).push(bench);
+}

@@ -1,0 +1,266 @@
+//! Recording.
+
+use crate::node::{Lower, Node, Shape, TapeId};
+use crate::operation::Operation;
+use crate::program::{Gradient, Kind, Program, Slot, Value, aligned};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A program being recorded: call operations on nodes, declare outputs, then [`finish`](Tape::finish).
+///
+/// Recording computes nothing; it fixes shapes and memory. A tape that is nested in another
+/// ([`nested`](Tape::nested)) may use the other's nodes as they are: they become leaves whose values are read where they
+/// stand, and whose gradients flow back.
+///
+/// # Panics
+///
+/// Mistakes in recording are mistakes in the program's text, so they panic where they are made, with the operation and the shapes:
+/// arguments whose shapes do not fit, a node from a tape that does not enclose this one, an output that is not 1×1.
+///
+/// ```
+/// use dkp_tape::{Pass, Tape, random::Key};
+/// let mut tape = Tape::new("squared distance");
+/// let x = tape.leaf("x", 3, 1);
+/// let y = tape.input("y", 3, 1);
+/// let d = tape.subtract(x, y);
+/// let f = tape.squared_norm(d);
+/// tape.output("f", f);
+/// let mut run = tape.finish().workspace();
+/// run.set_slice(x, &[1.0, 2.0, 3.0])?;
+/// run.set_slice(y, &[0.0, 0.0, 1.0])?;
+/// run.forward(Key::new(0), Pass::Gradient)?;
+/// run.backward(&[1.0]);
+/// assert_eq!(run.scalar(f), 9.0);
+/// assert_eq!(run.gradient(x)[(2, 0)], 4.0);
+/// # Ok::<(), dkp_tape::Failure>(())
+/// ```
+pub struct Tape {
+    id: TapeId,
+    name: String,
+    ancestors: Vec<TapeId>,
+    slots: Vec<Slot>,
+    kinds: Vec<Kind>,
+    section: Arc<str>,
+    imported: HashMap<(TapeId, u32), Node>,
+    outputs: Vec<(String, Node)>,
+    sites: u32,
+    row_count: Option<usize>,
+    values: usize,
+    adjoints: usize,
+    gradients: usize,
+    scratch: usize,
+}
+
+/// Memory that an operation asks for, in numbers.
+#[derive(Clone, Copy, Default)]
+pub struct Memory {
+    /// Kept from the forward pass to the adjoint.
+    pub saved: usize,
+    /// Used within a call.
+    pub scratch: usize,
+}
+
+impl Tape {
+    /// A program that stands alone or encloses others.
+    pub fn new(name: &str) -> Tape {
+        Tape::with_ancestors(name, Vec::new())
+    }
+
+    /// A program that runs inside this one and may read its nodes.
+    pub fn nested(&self, name: &str) -> Tape {
+        let mut ancestors = self.ancestors.clone();
+        ancestors.push(self.id);
+        Tape::with_ancestors(name, ancestors)
+    }
+
+    fn with_ancestors(name: &str, ancestors: Vec<TapeId>) -> Tape {
+        Tape {
+            id: TapeId::fresh(),
+            name: name.to_string(),
+            ancestors,
+            slots: Vec::new(),
+            kinds: Vec::new(),
+            section: Arc::from(""),
+            imported: HashMap::new(),
+            outputs: Vec::new(),
+            sites: 0,
+            row_count: None,
+            values: 0,
+            adjoints: 0,
+            gradients: 0,
+            scratch: 0,
+        }
+    }
+
+    /// Names what is recorded from here on, for messages: `tape.section("layer 2")`.
+    pub fn section(&mut self, name: &str) {
+        self.section = Arc::from(name);
+    }
+
+    /// A matrix that is set before a run and receives a gradient.
+    #[track_caller]
+    pub fn leaf(&mut self, name: &str, rows: usize, cols: usize) -> Node {
+        self.push(Kind::Leaf { name: name.to_string() }, Shape(rows, cols), 0, true)
+    }
+
+    /// A matrix that is set before a run and receives no gradient: data.
+    #[track_caller]
+    pub fn input(&mut self, name: &str, rows: usize, cols: usize) -> Node {
+        self.push(Kind::Leaf { name: name.to_string() }, Shape(rows, cols), 0, false)
+    }
+
+    /// A fixed matrix, given column by column.
+    #[track_caller]
+    pub fn constant(&mut self, rows: usize, cols: usize, values: &[f64]) -> Node {
+        assert!(values.len() == rows * cols, "constant: {rows}×{cols} matrix from {} numbers", values.len());
+        assert!(values.iter().all(|v| v.is_finite()), "constant: a value is not finite");
+        self.push(Kind::Constant(values.to_vec()), Shape(rows, cols), 0, false)
+    }
+
+    /// A fixed number, as a 1×1 matrix.
+    #[track_caller]
+    pub fn number(&mut self, value: f64) -> Node {
+        self.constant(1, 1, &[value])
+    }
+
+    /// Declares that the program handles `count` data points, whose ids are set before a run
+    /// ([`Workspace::set_rows`](crate::Workspace::set_rows)): they address the random numbers of each point.
+    #[track_caller]
+    pub fn rows(&mut self, count: usize) {
+        assert!(self.row_count.is_none_or(|c| c == count), "rows: already declared with another count");
+        self.row_count = Some(count);
+    }
+
+    /// Declares a 1×1 node as a result of the program.
+    #[track_caller]
+    pub fn output(&mut self, name: &str, node: Node) {
+        let node = self.own("output", node);
+        assert!(node.len() == 1, "output \"{name}\": a 1×1 node is expected, not {}", node.shape());
+        self.outputs.push((name.to_string(), node));
+    }
+
+    /// Ends the recording.
+    pub fn finish(self) -> Program {
+        Program {
+            id: self.id,
+            name: self.name,
+            ancestors: self.ancestors,
+            slots: self.slots,
+            kinds: self.kinds,
+            outputs: self.outputs,
+            row_count: self.row_count,
+            values: self.values,
+            adjoints: self.adjoints,
+            gradients: self.gradients,
+            scratch: self.scratch,
+        }
+    }
+
+    /// Records an operation of your own on `arguments`, with a result of the given shape.
+    ///
+    /// The shapes are the caller's to check. See [`Operation`].
+    #[track_caller]
+    pub fn record(&mut self, op: Box<dyn Operation>, arguments: &[Node], shape: (usize, usize), memory: Memory) -> Node {
+        let name = op.name();
+        let arguments: Vec<Node> = arguments.iter().map(|&a| self.own(name, a)).collect();
+        let differentiable = arguments.iter().any(|a| a.differentiable);
+        self.scratch = self.scratch.max(memory.scratch);
+        let kind = Kind::Operation {
+            op,
+            arguments: arguments.iter().map(|a| a.index).collect(),
+            saved: memory.saved,
+            section: self.section.clone(),
+        };
+        self.push(kind, Shape(shape.0, shape.1), memory.saved, differentiable)
+    }
+
+    /// Records an operation that makes a lower-triangular matrix and saves the inverses of its diagonal blocks.
+    #[track_caller]
+    pub(crate) fn record_lower(&mut self, op: Box<dyn Operation>, arguments: &[Node], size: usize, scratch: usize) -> Lower {
+        let block = crate::dense::BLOCK;
+        let memory = Memory { saved: size * block, scratch };
+        let factor = self.record(op, arguments, (size, size), memory);
+        let Value::Own(offset) = self.slots[factor.index as usize].value else { unreachable!("just recorded") };
+        let slot = Slot {
+            rows: size,
+            cols: block,
+            value: Value::Own(offset + aligned(size * size)),
+            gradient: Gradient::None,
+        };
+        self.slots.push(slot);
+        self.kinds.push(Kind::View);
+        let inverse = Node {
+            tape: self.id,
+            index: self.slots.len() as u32 - 1,
+            rows: size as u32,
+            cols: block as u32,
+            differentiable: false,
+        };
+        Lower { factor, inverse }
+    }
+
+    /// The number of the next random node.
+    pub(crate) fn next_site(&mut self) -> u32 {
+        self.sites += 1;
+        self.sites - 1
+    }
+
+    /// The declared number of data points.
+    #[track_caller]
+    pub(crate) fn declared_rows(&self, operation: &str) -> usize {
+        self.row_count.unwrap_or_else(|| panic!("{operation}: declare the number of data points with `rows` first"))
+    }
+
+    #[track_caller]
+    fn push(&mut self, kind: Kind, shape: Shape, saved: usize, differentiable: bool) -> Node {
+        let Shape(rows, cols) = shape;
+        assert!(rows > 0 && cols > 0, "{}: a node needs at least one element, not {shape}", kind.describe());
+        assert!(rows < 1 << 31 && cols < 1 << 31, "{}: {shape} is too large", kind.describe());
+        let size = aligned(rows * cols);
+        let value = match kind {
+            Kind::Outer { depth, index } => Value::Outer { depth, index },
+            _ => {
+                let offset = self.values;
+                self.values += size + aligned(saved);
+                Value::Own(offset)
+            }
+        };
+        let gradient = match kind {
+            _ if !differentiable => Gradient::None,
+            Kind::Leaf { .. } | Kind::Outer { .. } => {
+                self.gradients += size;
+                Gradient::Leaf(self.gradients - size)
+            }
+            _ => {
+                self.adjoints += size;
+                Gradient::Inner(self.adjoints - size)
+            }
+        };
+        self.slots.push(Slot { rows, cols, value, gradient });
+        self.kinds.push(kind);
+        let index = self.slots.len() as u32 - 1;
+        Node { tape: self.id, index, rows: rows as u32, cols: cols as u32, differentiable }
+    }
+
+    /// This tape's node for an argument: the node itself, or a leaf that reads an enclosing tape's node.
+    #[track_caller]
+    fn own(&mut self, operation: &str, node: Node) -> Node {
+        if node.tape == self.id {
+            return node;
+        }
+        if let Some(&known) = self.imported.get(&(node.tape, node.index)) {
+            return known;
+        }
+        let Some(depth) = self.ancestors.iter().position(|&a| a == node.tape) else {
+            panic!(
+                "{operation}: the {} argument belongs to a tape that does not enclose \"{}\"",
+                node.shape(),
+                self.name
+            );
+        };
+        let kind = Kind::Outer { depth, index: node.index as usize };
+        let own = self.push(kind, node.shape(), 0, node.differentiable);
+        self.imported.insert((node.tape, node.index), own);
+        own
+    }
+}

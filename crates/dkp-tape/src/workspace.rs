@@ -1,0 +1,307 @@
+//! Memory in which a program runs.
+
+use crate::failure::{Failure, Place, Problem};
+use crate::node::Node;
+use crate::operation::{Adjoint, Forward, Inputs, Target, Targets};
+use crate::program::{Gradient, Kind, Program, Value, aligned};
+use crate::random::Key;
+use aligned_vec::{AVec, ConstAlign};
+use faer::{Accum, MatRef};
+use std::sync::Arc;
+
+type Buffer = AVec<f64, ConstAlign<64>>;
+
+pub(crate) fn buffer(len: usize) -> Buffer {
+    AVec::from_iter(64, std::iter::repeat_n(0.0, len))
+}
+
+/// What a forward pass prepares for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Values only.
+    Value,
+    /// Values, and what [`Workspace::backward`] needs.
+    Gradient,
+}
+
+/// Values and gradients of one program in execution. Nothing is allocated after it is made.
+pub struct Workspace {
+    program: Arc<Program>,
+    values: Buffer,
+    /// Adjoints of inner nodes, meaningful where `touched`.
+    adjoints: Buffer,
+    touched: Vec<bool>,
+    /// Gradients of leaves, which add up until they are cleared.
+    pub(crate) gradients: Buffer,
+    scratch: Buffer,
+    rows: Vec<u64>,
+    is_set: Vec<bool>,
+}
+
+impl Workspace {
+    pub(crate) fn new(program: Arc<Program>) -> Workspace {
+        let mut values = buffer(program.values);
+        for (slot, kind) in program.slots.iter().zip(&program.kinds) {
+            if let (Kind::Constant(constant), Value::Own(offset)) = (kind, slot.value) {
+                values[offset..offset + constant.len()].copy_from_slice(constant);
+            }
+        }
+        Workspace {
+            values,
+            adjoints: buffer(program.adjoints),
+            touched: vec![false; program.slots.len()],
+            gradients: buffer(program.gradients),
+            scratch: buffer(program.scratch),
+            rows: vec![0; program.row_count.unwrap_or(0)],
+            is_set: program.kinds.iter().map(|k| !matches!(k, Kind::Leaf { .. })).collect(),
+            program,
+        }
+    }
+
+    /// Sets a leaf or an input from elements in column-major order.
+    ///
+    /// # Panics
+    ///
+    /// If the node is no leaf of this program, or the number of elements is wrong.
+    #[track_caller]
+    pub fn set_slice(&mut self, leaf: Node, values: &[f64]) -> Result<(), Failure> {
+        self.set(leaf, MatRef::from_column_major_slice(values, leaf.rows(), leaf.cols()))
+    }
+
+    /// Sets a leaf or an input.
+    ///
+    /// # Panics
+    ///
+    /// If the node is no leaf of this program, or the shape is wrong.
+    #[track_caller]
+    pub fn set(&mut self, leaf: Node, values: MatRef<'_, f64>) -> Result<(), Failure> {
+        let index = self.index("set", leaf);
+        let Kind::Leaf { name } = &self.program.kinds[index] else {
+            panic!("set: node {index} of \"{}\" is no leaf", self.program.name)
+        };
+        let shape = (values.nrows(), values.ncols());
+        assert!(shape == (leaf.rows(), leaf.cols()), "set: leaf \"{name}\" is {}, not {shape:?}", leaf.shape());
+        let Value::Own(offset) = self.program.slots[index].value else { unreachable!("a leaf has its own value") };
+        for col in 0..leaf.cols() {
+            for row in 0..leaf.rows() {
+                let value = values[(row, col)];
+                if !value.is_finite() {
+                    self.is_set[index] = false;
+                    let problem = Problem::NonFiniteLeaf { row, col, value };
+                    return Err(Failure { place: self.place(index), problem });
+                }
+                self.values[offset + col * leaf.rows() + row] = value;
+            }
+        }
+        self.is_set[index] = true;
+        Ok(())
+    }
+
+    /// Sets the ids of the data points, which address their random numbers.
+    ///
+    /// # Panics
+    ///
+    /// If the number of ids is not the declared one.
+    #[track_caller]
+    pub fn set_rows(&mut self, ids: &[u64]) {
+        assert!(ids.len() == self.rows.len(), "set_rows: {} ids for {} data points", ids.len(), self.rows.len());
+        self.rows.copy_from_slice(ids);
+    }
+
+    /// Runs a program that is not nested.
+    ///
+    /// # Panics
+    ///
+    /// If a leaf was never set.
+    pub fn forward(&mut self, key: Key, pass: Pass) -> Result<(), Failure> {
+        self.forward_within(&[], key, pass)
+    }
+
+    /// Runs a nested program; `outer` are workspaces of the enclosing programs, outermost first, after their own forward passes.
+    ///
+    /// # Panics
+    ///
+    /// If a leaf was never set, or `outer` are not workspaces of the enclosing programs.
+    pub fn forward_within(&mut self, outer: &[&Workspace], key: Key, pass: Pass) -> Result<(), Failure> {
+        self.check_outer(outer);
+        self.touched.fill(false);
+        let program = self.program.clone();
+        for (index, kind) in program.kinds.iter().enumerate() {
+            let Kind::Operation { op, arguments, saved, .. } = kind else {
+                assert!(self.is_set[index], "forward: {} of \"{}\" was never set", kind.describe(), program.name);
+                continue;
+            };
+            let slot = &program.slots[index];
+            let Value::Own(offset) = slot.value else { unreachable!("an operation has its own value") };
+            let (before, rest) = self.values.split_at_mut(offset);
+            let size = slot.rows * slot.cols;
+            let (output, rest) = rest.split_at_mut(aligned(size));
+            let done = op.forward(Forward {
+                inputs: Inputs { slots: &program.slots, arguments, own: before, outer },
+                output: &mut output[..size],
+                rows: slot.rows,
+                saved: &mut rest[..*saved],
+                scratch: &mut self.scratch,
+                gradient: pass == Pass::Gradient,
+                key,
+                depth: program.ancestors.len() as u32,
+                row_ids: &self.rows,
+            });
+            if let Err(problem) = done {
+                return Err(Failure { place: self.place(index), problem });
+            }
+        }
+        self.check_outputs()
+    }
+
+    /// Carries gradients of Σ weightᵢ·outputᵢ back to the leaves, where they are added to what is there.
+    ///
+    /// # Panics
+    ///
+    /// If the number of weights is not the number of outputs.
+    #[track_caller]
+    pub fn backward(&mut self, weights: &[f64]) {
+        self.backward_within(&[], weights);
+    }
+
+    /// [`backward`](Workspace::backward) for a nested program, with the same `outer` as in the forward pass.
+    #[track_caller]
+    pub fn backward_within(&mut self, outer: &[&Workspace], weights: &[f64]) {
+        self.check_outer(outer);
+        let program = self.program.clone();
+        let expected = program.outputs.len();
+        assert!(weights.len() == expected, "backward: {} weights for {expected} outputs", weights.len());
+        for ((_, node), &weight) in program.outputs.iter().zip(weights) {
+            self.add_adjoint(node.index as usize, &[weight]);
+        }
+        for (index, kind) in program.kinds.iter().enumerate().rev() {
+            let Kind::Operation { op, arguments, saved, .. } = kind else { continue };
+            if !self.touched[index] {
+                continue;
+            }
+            let slot = &program.slots[index];
+            let (Value::Own(offset), Gradient::Inner(adjoint)) = (slot.value, slot.gradient) else { continue };
+            let size = slot.rows * slot.cols;
+            let start = offset + aligned(size);
+            let (before, seed) = self.adjoints.split_at_mut(adjoint);
+            op.adjoint(Adjoint {
+                inputs: Inputs { slots: &program.slots, arguments, own: &self.values, outer },
+                output: &self.values[offset..offset + size],
+                seed: &seed[..size],
+                rows: slot.rows,
+                saved: &self.values[start..start + saved],
+                scratch: &mut self.scratch,
+                targets: Targets {
+                    slots: &program.slots,
+                    arguments,
+                    adjoints: before,
+                    gradients: &mut self.gradients,
+                    touched: &mut self.touched,
+                },
+            });
+        }
+        self.touched.fill(false);
+    }
+
+    /// The value of a node after a forward pass.
+    #[track_caller]
+    pub fn value(&self, node: Node) -> MatRef<'_, f64> {
+        let index = self.index("value", node);
+        MatRef::from_column_major_slice(self.slice(index), node.rows(), node.cols())
+    }
+
+    /// The value of a 1×1 node.
+    #[track_caller]
+    pub fn scalar(&self, node: Node) -> f64 {
+        assert!(node.len() == 1, "scalar: the node is {}", node.shape());
+        self.value(node)[(0, 0)]
+    }
+
+    /// The gradient of a leaf, added up since it was last cleared.
+    #[track_caller]
+    pub fn gradient(&self, leaf: Node) -> MatRef<'_, f64> {
+        let index = self.index("gradient", leaf);
+        let Gradient::Leaf(offset) = self.program.slots[index].gradient else {
+            panic!("gradient: node {index} of \"{}\" is no leaf with a gradient", self.program.name)
+        };
+        MatRef::from_column_major_slice(&self.gradients[offset..offset + leaf.len()], leaf.rows(), leaf.cols())
+    }
+
+    /// Sets the gradients of all leaves to zero.
+    pub fn clear_gradients(&mut self) {
+        self.gradients.fill(0.0);
+    }
+
+    /// The program that runs here.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The values of the outputs, in the order in which they were declared.
+    pub fn outputs(&self) -> impl Iterator<Item = f64> {
+        self.program.outputs.iter().map(|(_, node)| self.slice(node.index as usize)[0])
+    }
+
+    /// Adds to a node's adjoint before the backward pass: what a nested program sends back.
+    pub(crate) fn add_adjoint(&mut self, index: usize, addend: &[f64]) {
+        let targets = &mut Targets {
+            slots: &self.program.slots,
+            arguments: &[index as u32],
+            adjoints: &mut self.adjoints,
+            gradients: &mut self.gradients,
+            touched: &mut self.touched,
+        };
+        if let Some(Target { accum, values, .. }) = targets.get(0) {
+            match accum {
+                Accum::Replace => values.copy_from_slice(addend),
+                Accum::Add => values.iter_mut().zip(addend).for_each(|(v, a)| *v += a),
+            }
+        }
+    }
+
+    /// A node's elements; of this workspace's own nodes only.
+    pub(crate) fn slice(&self, index: usize) -> &[f64] {
+        let slot = &self.program.slots[index];
+        let Value::Own(offset) = slot.value else { panic!("node {index} belongs to an enclosing program") };
+        &self.values[offset..offset + slot.rows * slot.cols]
+    }
+
+    #[track_caller]
+    fn index(&self, operation: &str, node: Node) -> usize {
+        let name = &self.program.name;
+        assert!(node.tape == self.program.id, "{operation}: the {} node is not of program \"{name}\"", node.shape());
+        node.index as usize
+    }
+
+    #[track_caller]
+    fn check_outer(&self, outer: &[&Workspace]) {
+        let fits = outer.len() == self.program.ancestors.len()
+            && outer.iter().zip(&self.program.ancestors).all(|(w, &id)| w.program.id == id);
+        assert!(fits, "program \"{}\" runs inside {} others; give their workspaces, outermost first",
+            self.program.name, self.program.ancestors.len());
+    }
+
+    fn check_outputs(&self) -> Result<(), Failure> {
+        for (name, node) in &self.program.outputs {
+            let value = self.slice(node.index as usize)[0];
+            if !value.is_finite() {
+                let place = Place { operation: format!("output \"{name}\""), ..self.place(node.index as usize) };
+                return Err(Failure { place, problem: Problem::NonFiniteOutput { value } });
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, index: usize) -> Place {
+        let kind = &self.program.kinds[index];
+        let section = if let Kind::Operation { section, .. } = kind { section.to_string() } else { String::new() };
+        Place {
+            program: self.program.name.clone(),
+            section,
+            operation: kind.describe(),
+            node: index,
+            draw: None,
+            tile: None,
+        }
+    }
+}
