@@ -204,7 +204,15 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Σ xᵢyᵢ in a fixed order, in eight partial sums.
+/// Σ xᵢ in a fixed order, in partial sums.
+pub(crate) fn sum(x: &[f64]) -> f64 {
+    vectorized(
+        #[inline(always)]
+        || sum_of(x, x, |x, _, s| s + x),
+    )
+}
+
+/// Σ xᵢyᵢ in a fixed order, in partial sums.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     vectorized(
         #[inline(always)]
@@ -212,6 +220,7 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     )
 }
 
+/// Folds pairs with f(x, y, sum) in sixteen partial sums, then adds those.
 #[inline(always)]
 pub(crate) fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64, f64) -> f64) -> f64 {
     const LANES: usize = 16;

@@ -1,7 +1,8 @@
 //! The Cholesky factorisation A = LLᵀ.
 
-use super::inverse_blocks::{BLOCK, invert_block};
+use super::inverse_blocks::{BLOCK, Block, read_block, write_inverse};
 use super::product;
+use crate::math::vectorized;
 use faer::prelude::{Reborrow as _, ReborrowMut as _};
 use faer::{Accum, MatMut, MatRef};
 
@@ -31,12 +32,20 @@ pub(crate) fn cholesky_in_place(
             let rows = before.rb().subrows(start, n - start);
             product(panel.rb_mut(), Accum::Add, rows, rows.subrows(0, width).transpose(), -1.0);
         }
-        factorise_block(panel.rb_mut().subrows_mut(0, width))
-            .map_err(|p| NonPositivePivot { pivot: start + p.pivot, ..p })?;
-        for j in 0..width {
-            after.rb_mut().col_mut(j).subrows_mut(0, start + j).fill(0.0);
+        let mut block = read_block(a.rb(), start);
+        let factorised = vectorized(
+            #[inline(always)]
+            || factorise(&mut block),
+        );
+        factorised.map_err(|p| NonPositivePivot { pivot: start + p.pivot, ..p })?;
+        for (j, column) in block.iter().enumerate().take(width) {
+            let mut whole = a.rb_mut().col_mut(start + j);
+            whole.rb_mut().subrows_mut(0, start).fill(0.0);
+            for (i, value) in column.iter().enumerate().take(width) {
+                whole[start + i] = *value;
+            }
         }
-        invert_block(a.rb(), start, inverse);
+        write_inverse(&block, n, start, inverse);
         let below = n - start - width;
         if below > 0 {
             // L_below = A_below·L_block⁻ᵀ
@@ -50,16 +59,10 @@ pub(crate) fn cholesky_in_place(
     Ok(())
 }
 
-/// The unblocked algorithm on one block; elements above the diagonal are left alone.
-fn factorise_block(mut a: MatMut<'_, f64>) -> Result<(), NonPositivePivot> {
-    let width = a.nrows();
-    let mut block = [[0.0; BLOCK]; BLOCK]; // block[j][i] = A_ij
-    for (j, column) in block.iter_mut().enumerate().take(width) {
-        for i in j..width {
-            column[i] = a[(i, j)];
-        }
-    }
-    for j in 0..width {
+/// The unblocked algorithm on one block, right-looking.
+#[inline(always)]
+fn factorise(block: &mut Block) -> Result<(), NonPositivePivot> {
+    for j in 0..BLOCK {
         let value = block[j][j];
         // written so that NaN fails too
         if !(value > 0.0 && value < f64::INFINITY) {
@@ -67,22 +70,21 @@ fn factorise_block(mut a: MatMut<'_, f64>) -> Result<(), NonPositivePivot> {
         }
         let root = value.sqrt();
         let reciprocal = 1.0 / root;
-        block[j][j] = root;
-        for i in j + 1..width {
-            block[j][i] *= reciprocal;
+        for i in 0..BLOCK {
+            block[j][i] = if i > j { block[j][i] * reciprocal } else { 0.0 };
         }
         let column = block[j];
-        for k in j + 1..width {
-            let factor = column[k];
-            for i in k..width {
-                block[k][i] -= column[i] * factor;
+        for k in j + 1..BLOCK {
+            let factor = -column[k];
+            for i in 0..BLOCK {
+                block[k][i] = factor.mul_add(column[i], block[k][i]);
             }
         }
+        block[j][j] = root;
     }
-    for (j, column) in block.iter().enumerate().take(width) {
-        for i in j..width {
-            a[(i, j)] = column[i];
-        }
+    // the updates of whole columns wrote above the diagonal too
+    for j in 0..BLOCK {
+        block[j][..j].fill(0.0);
     }
     Ok(())
 }

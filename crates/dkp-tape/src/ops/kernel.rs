@@ -5,7 +5,7 @@
 
 use super::{scalar, square, vector};
 use crate::math::vectorized;
-use crate::operation::{Adjoint, Forward, Inputs, Operation, dot};
+use crate::operation::{Adjoint, Forward, Inputs, Operation, Target, dot};
 use crate::{Memory, Node, Problem, Tape};
 
 /// A kernel's value and derivatives at one element.
@@ -23,6 +23,14 @@ pub struct Jet<const P: usize> {
     pub parameters: [f64; P],
 }
 
+impl<const P: usize> Jet<P> {
+    /// Of a kernel that depends on R = r + c − 2g alone, from ∂k/∂R.
+    #[inline(always)]
+    pub fn of_distance(value: f64, slope: f64, parameters: [f64; P]) -> Jet<P> {
+        Jet { value, g: -2.0 * slope, row: slope, col: slope, parameters }
+    }
+}
+
 /// A kernel as a function of three numbers and P parameters.
 ///
 /// It is evaluated in vector loops: mark `at` `#[inline(always)]`, use [`math`](crate::math) for transcendental functions, and select instead of
@@ -35,13 +43,15 @@ pub struct Jet<const P: usize> {
 /// struct SquaredExponential;
 ///
 /// impl KernelMap<1> for SquaredExponential {
+///     const OF_DISTANCE: bool = true;
+///
 ///     #[inline(always)]
 ///     fn at(&self, [l]: &[f64; 1], g: f64, row: f64, col: f64) -> Jet<1> {
 ///         let distance = (row + col - 2.0 * g).max(0.0);
-///         let precision = 1.0 / (l * l);
+///         let inverse = 1.0 / l; // the same for all elements: not repeated in the loop
+///         let precision = inverse * inverse;
 ///         let value = math::exp(-0.5 * precision * distance);
-///         let slope = precision * value;
-///         Jet { value, g: slope, row: -0.5 * slope, col: -0.5 * slope, parameters: [slope * distance / l] }
+///         Jet::of_distance(value, -0.5 * precision * value, [precision * inverse * value * distance])
 ///     }
 /// }
 ///
@@ -51,6 +61,9 @@ pub struct Jet<const P: usize> {
 /// let k = tape.kernel_symmetric(SquaredExponential, g, [l]);
 /// ```
 pub trait KernelMap<const P: usize>: Send + Sync + 'static {
+    /// Whether the kernel depends on R = r + c − 2g alone: then ∂k/∂r = ∂k/∂c = −½∂k/∂g, and they are not kept.
+    const OF_DISTANCE: bool = false;
+
     /// The kernel at one element.
     fn at(&self, parameters: &[f64; P], g: f64, row: f64, col: f64) -> Jet<P>;
 }
@@ -96,7 +109,7 @@ impl Tape {
         parameters.iter().for_each(|p| scalar(name, *p));
         let arguments = [arguments, parameters].concat();
         let g = arguments[0];
-        let planes = if arguments.iter().any(|a| a.differentiable) { 3 + P } else { 0 };
+        let planes = if arguments.iter().any(|a| a.differentiable) { Bound::<P, K>::PLANES } else { 0 };
         let memory = Memory { saved: planes * g.len(), scratch: g.len() + g.rows() + g.cols() };
         self.record(Box::new(Bound::<P, K>(kernel)), &arguments, (g.rows(), g.cols()), memory)
     }
@@ -118,13 +131,22 @@ struct Kernel<K> {
 /// The operation, with its number of parameters.
 struct Bound<const P: usize, K>(Kernel<K>);
 
-/// The derivatives of one column of K, as they stand in the saved memory: ∂g, ∂r, ∂c, then ∂θ.
-fn planes<const P: usize>(saved: &[f64], height: usize) -> ([&[f64]; 3], [&[f64]; P]) {
-    let plane = |i: usize| &saved[i * height..(i + 1) * height];
-    (std::array::from_fn(plane), std::array::from_fn(|p| plane(3 + p)))
-}
-
 impl<const P: usize, K: KernelMap<P>> Bound<P, K> {
+    /// Derivatives kept in front of those in the parameters: ∂g, and ∂r and ∂c unless they follow from it.
+    const DIRECT: usize = if K::OF_DISTANCE { 1 } else { 3 };
+    const PLANES: usize = Self::DIRECT + P;
+
+    /// A derivative of one column of K: plane 0 is ∂g, 1 is ∂r, 2 is ∂c; and the factor that it is to be multiplied by.
+    fn direct(saved: &[f64], height: usize, plane: usize) -> (&[f64], f64) {
+        let (plane, factor) = if K::OF_DISTANCE && plane > 0 { (0, -0.5) } else { (plane, 1.0) };
+        (&saved[plane * height..(plane + 1) * height], factor)
+    }
+
+    /// The derivative of one column of K in a parameter.
+    fn parametric(saved: &[f64], height: usize, p: usize) -> &[f64] {
+        &saved[(Self::DIRECT + p) * height..(Self::DIRECT + p + 1) * height]
+    }
+
     /// How many arguments stand before the parameters.
     fn blocks(&self) -> usize {
         if self.0.block == Block::Cross { 3 } else { 1 }
@@ -158,18 +180,19 @@ impl<const P: usize, K: KernelMap<P>> Bound<P, K> {
             }
             return;
         }
-        let (dg, saved) = saved.split_at_mut(n);
-        let (dr, saved) = saved.split_at_mut(n);
-        let (dc, saved) = saved.split_at_mut(n);
-        let mut rest = saved.chunks_exact_mut(n);
-        let dp: [&mut [f64]; P] = std::array::from_fn(|_| rest.next().unwrap_or_default());
-        let dp = dp.map(|p| &mut p[..n]);
+        let mut planes = saved.chunks_exact_mut(n);
+        let mut next = || &mut planes.next().unwrap_or_default()[..n];
+        let dg = next();
+        let [dr, dc] = if K::OF_DISTANCE { [&mut [][..], &mut []] } else { [next(), next()] };
+        let dp: [&mut [f64]; P] = std::array::from_fn(|_| next());
         for i in 0..n {
             let jet = self.0.map.at(theta, g[i], r(i), c(i));
             out[i] = jet.value;
             dg[i] = jet.g;
-            dr[i] = jet.row;
-            dc[i] = jet.col;
+            if !K::OF_DISTANCE {
+                dr[i] = jet.row;
+                dc[i] = jet.col;
+            }
             for p in 0..P {
                 dp[p][i] = jet.parameters[p];
             }
@@ -200,7 +223,7 @@ impl<const P: usize, K: KernelMap<P>> Operation for Bound<P, K> {
             Block::Diagonal => (g, g),
         };
         let height = self.height(rows, output.len());
-        let derivatives = if gradient && !saved.is_empty() { (3 + P) * height } else { 0 };
+        let derivatives = if gradient && !saved.is_empty() { Self::PLANES * height } else { 0 };
         let r = &r[..height];
         vectorized(
             #[inline(always)]
@@ -222,35 +245,38 @@ impl<const P: usize, K: KernelMap<P>> Operation for Bound<P, K> {
     fn adjoint(&self, run: Adjoint<'_>) {
         let Adjoint { seed, saved, scratch, mut targets, rows, .. } = run;
         let height = self.height(rows, seed.len());
-        let columns = || seed.chunks_exact(height).zip(saved.chunks_exact((3 + P) * height));
+        let columns = || seed.chunks_exact(height).zip(saved.chunks_exact(Self::PLANES * height));
         let cols = seed.len() / height;
+        let wanted: [bool; P] = std::array::from_fn(|p| targets.wants(self.blocks() + p));
         // the sums that belong to rows, columns and parameters
         let (row_sums, scratch) = scratch.split_at_mut(height);
         let col_sums = &mut scratch[..cols];
         row_sums.fill(0.0);
         let mut parameter_sums = [0.0; P];
         for ((seed, saved), col_sum) in columns().zip(col_sums.iter_mut()) {
-            let ([_, dr, dc], dp) = planes::<P>(saved, height);
-            add_product(row_sums, seed, dr);
-            *col_sum = dot(seed, dc);
-            for p in 0..P {
-                parameter_sums[p] += dot(seed, dp[p]);
+            let ((dr, fr), (dc, fc)) = (Self::direct(saved, height, 1), Self::direct(saved, height, 2));
+            add_product(row_sums, fr, seed, dr);
+            *col_sum = fc * dot(seed, dc);
+            for p in (0..P).filter(|&p| wanted[p]) {
+                parameter_sums[p] += dot(seed, Self::parametric(saved, height, p));
             }
         }
         if let Some(target) = targets.get(0) {
-            let values = target.zeroed();
-            for (t, (seed, saved)) in values.chunks_exact_mut(height).zip(columns()) {
-                add_product(t, seed, planes::<P>(saved, height).0[0]);
+            let accum = target.accum;
+            for (values, (seed, saved)) in target.values.chunks_exact_mut(height).zip(columns()) {
+                Target { accum, values, rows: height }.add2(seed, Self::direct(saved, height, 0).0, |s, d| s * d);
             }
             match self.0.block {
                 Block::Cross => {}
                 Block::Symmetric => {
-                    let diagonal = values.iter_mut().step_by(rows + 1);
+                    let diagonal = target.values.iter_mut().step_by(rows + 1);
                     diagonal.zip(row_sums.iter().zip(&*col_sums)).for_each(|(v, (r, c))| *v += r + c);
                 }
                 Block::Diagonal => {
-                    add_product(values, seed, planes::<P>(saved, height).0[1]);
-                    add_product(values, seed, planes::<P>(saved, height).0[2]);
+                    for plane in [1, 2] {
+                        let (d, factor) = Self::direct(saved, height, plane);
+                        add_product(target.values, factor, seed, d);
+                    }
                 }
             }
         }
@@ -270,13 +296,13 @@ impl<const P: usize, K: KernelMap<P>> Operation for Bound<P, K> {
     }
 }
 
-/// sums += s∘d
-fn add_product(sums: &mut [f64], s: &[f64], d: &[f64]) {
+/// sums += factor·s∘d
+fn add_product(sums: &mut [f64], factor: f64, s: &[f64], d: &[f64]) {
     vectorized(
         #[inline(always)]
         || {
             for ((sum, s), d) in sums.iter_mut().zip(s).zip(d) {
-                *sum = s.mul_add(*d, *sum);
+                *sum = (factor * s).mul_add(*d, *sum);
             }
         },
     );
@@ -307,6 +333,38 @@ mod tests {
                 col: -0.5 * precision * value + h * base * 0.2 * col,
                 parameters: [base * tilt, value * distance * precision / l],
             }
+        }
+    }
+
+    /// A function of the distance alone.
+    struct Cauchy;
+
+    impl KernelMap<1> for Cauchy {
+        const OF_DISTANCE: bool = true;
+
+        #[inline(always)]
+        fn at(&self, [l]: &[f64; 1], g: f64, row: f64, col: f64) -> Jet<1> {
+            let distance = row + col - 2.0 * g;
+            let value = 1.0 / (1.0 + distance / l);
+            Jet::of_distance(value, -value * value / l, [value * value * distance / (l * l)])
+        }
+    }
+
+    #[test]
+    fn gradients_of_a_function_of_distance() {
+        for n in [1, 4, 19] {
+            let leaves = [cases::matrix(1, n, n), cases::positive(2, n, 1), cases::positive(3, 1, n), parameters()[1].clone()];
+            gradcheck(&leaves, |t, x| {
+                let g = t.symmetric_product(x[0]);
+                let (d, shift) = (t.diagonal(g), t.affine(x[2], 1.0, 20.0));
+                let symmetric = t.kernel_symmetric(Cauchy, g, [x[3]]);
+                let cross = t.kernel_cross(Cauchy, x[0], x[1], shift, [x[3]]);
+                let diagonal = t.kernel_diagonal(Cauchy, d, [x[3]]);
+                let both = t.product(symmetric, cross);
+                t.scale_rows(diagonal, both)
+            })
+            .unwrap()
+            .assert_below(1e-7);
         }
     }
 

@@ -1,6 +1,7 @@
 //! y_j = ln Σ_i exp A_ij over columns, shifted by the column's maximum. Adjoint: Ā_ij += ȳ_j·exp(A_ij − y_j).
 
-use crate::operation::{Adjoint, Forward, Operation};
+use crate::math::{exp, vectorized};
+use crate::operation::{Adjoint, Forward, Operation, sum_of};
 use crate::{Memory, Node, Problem, Tape};
 
 impl Tape {
@@ -23,7 +24,11 @@ impl Operation for LogSumExp {
         let rows = a.len() / run.output.len();
         for (y, column) in run.output.iter_mut().zip(a.chunks_exact(rows)) {
             let largest = column.iter().fold(f64::NEG_INFINITY, |m, &x| m.max(x));
-            *y = largest + column.iter().map(|x| (x - largest).exp()).sum::<f64>().ln();
+            let total = vectorized(
+                #[inline(always)]
+                || sum_of(column, column, |x, _, s| s + exp(x - largest)),
+            );
+            *y = largest + total.ln();
         }
         Ok(())
     }
@@ -34,7 +39,10 @@ impl Operation for LogSumExp {
         let rows = target.rows;
         let columns = target.zeroed().chunks_exact_mut(rows).zip(a.chunks_exact(rows));
         for ((t, a), (y, s)) in columns.zip(run.output.iter().zip(run.seed)) {
-            t.iter_mut().zip(a).for_each(|(t, a)| *t += s * (a - y).exp());
+            vectorized(
+                #[inline(always)]
+                || t.iter_mut().zip(a).for_each(|(t, a)| *t += s * exp(a - y)),
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! y = Σ A_ij, and the mean. Adjoint: Ā_ij += ȳ, or ȳ/(mn).
 
-use crate::operation::{Adjoint, Forward, Operation};
+use crate::operation::{Adjoint, Forward, Operation, sum};
 use crate::{Memory, Node, Problem, Tape};
 
 impl Tape {
@@ -29,7 +29,7 @@ impl Operation for Sum {
     }
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
-        run.output[0] = self.factor * run.inputs.slice(0).iter().sum::<f64>();
+        run.output[0] = self.factor * sum(run.inputs.slice(0));
         Ok(())
     }
 

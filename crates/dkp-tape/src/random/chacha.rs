@@ -31,12 +31,13 @@ impl pulp::WithSimd for MakeBlocks<'_> {
             address[2][l] = self.rows[l] as u32;
             address[3][l] = (self.rows[l] >> 32) as u32;
         }
-        for start in (0..LANES).step_by(S::U32_LANES) {
-            let lanes = start..start + S::U32_LANES;
+        let address = address.each_ref().map(|a| S::as_simd_u32s(a).0);
+        let out = self.out.each_mut().map(|o| S::as_mut_simd_u32s(o).0);
+        for v in 0..LANES / S::U32_LANES {
             let mut state = [simd.splat_u32s(0); 16];
             for i in 0..4 {
                 state[i] = simd.splat_u32s(CONSTANTS[i]);
-                state[12 + i] = simd.partial_load_u32s(&address[i][lanes.clone()]);
+                state[12 + i] = address[i][v];
             }
             for i in 0..8 {
                 state[4 + i] = simd.splat_u32s(self.key[i]);
@@ -51,8 +52,7 @@ impl pulp::WithSimd for MakeBlocks<'_> {
                 }
             }
             for i in 0..16 {
-                let sum = simd.add_u32s(state[i], initial[i]);
-                simd.partial_store_u32s(&mut self.out[i][lanes.clone()], sum);
+                out[i][v] = simd.add_u32s(state[i], initial[i]);
             }
         }
     }

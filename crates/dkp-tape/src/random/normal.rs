@@ -73,13 +73,14 @@ impl pulp::WithSimd for MakeNormals<'_> {
         let MakeBlocks { key, counters, rows, out: random } = self.blocks;
         MakeBlocks { key, counters, rows, out: &mut *random }.with_simd(simd);
         let random: &Blocks = random;
-        let (cosines, sines) = self.out.split_at_mut(4);
-        for i in 0..4 {
-            for l in 0..LANES {
-                let u = uniform(random[i][l], random[i + 8][l]);
-                let v = uniform(random[i + 4][l], random[i + 12][l]);
-                (cosines[i][l], sines[i][l]) = box_muller(u, v);
-            }
+        // words 0–3 and 8–11 are the low and high halves of u, words 4–7 and 12–15 those of v
+        const PAIRS: usize = 4 * LANES;
+        let random = random.as_flattened();
+        let (cosines, sines) = self.out.as_flattened_mut().split_at_mut(PAIRS);
+        for p in 0..PAIRS {
+            let u = uniform(random[p], random[p + 2 * PAIRS]);
+            let v = uniform(random[p + PAIRS], random[p + 3 * PAIRS]);
+            (cosines[p], sines[p]) = box_muller(u, v);
         }
     }
 }

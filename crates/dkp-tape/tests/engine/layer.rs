@@ -12,14 +12,16 @@ use faer::Mat;
 pub struct SquaredExponential;
 
 impl KernelMap<2> for SquaredExponential {
+    const OF_DISTANCE: bool = true;
+
     #[inline(always)]
     fn at(&self, [h2, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<2> {
         let distance = (row + col - 2.0 * g).max(0.0);
-        let precision = 1.0 / (l * l);
+        let inverse = 1.0 / l; // the same for all elements: not repeated in the loop
+        let precision = inverse * inverse;
         let correlation = math::exp(-0.5 * precision * distance);
         let value = h2 * correlation;
-        let slope = precision * value;
-        Jet { value, g: slope, row: -0.5 * slope, col: -0.5 * slope, parameters: [correlation, slope * distance / l] }
+        Jet::of_distance(value, -0.5 * precision * value, [correlation, precision * inverse * value * distance])
     }
 }
 

@@ -1,0 +1,32 @@
+"""Polynomials of crates/dkp-tape/src/math: python3 elementary.py (needs mpmath)
+
+Each is the interpolation in Chebyshev nodes, near the minimax polynomial, and its error is printed relative to
+the function that it is a part of.
+"""
+from mpmath import mp, mpf, atanh, chebyfit, cos, exp, log, pi, sin, sqrt
+
+mp.dps = 40
+
+
+def show(name, f, interval, degree, weight):
+    poly = chebyfit(f, interval, degree + 1)
+    coefficients = [float(c) for c in reversed(poly)]
+    a, b = interval
+    error = max(abs(sum(mpf(c) * x**i for i, c in enumerate(coefficients)) - f(x)) * weight(x)
+                for x in (a + (b - a) * mpf(k) / 2000 for k in range(1, 2001)))
+    print(f"// {name}: degree {degree}, relative error {float(error):.1e}")
+    for c in coefficients:
+        print(f"    {c!r},")
+
+
+h = log(2) / 2
+# e^r = 1 + r + r^2 p(r)
+show("EXP", lambda r: (exp(r) - 1 - r) / r**2 if r else mpf(1) / 2, [-h, h], 9, lambda r: r**2 / exp(r))
+# 2 artanh s = 2 s + 2 s^3 p(s^2)
+s2 = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2
+show("ATANH", lambda w: (atanh(sqrt(w)) / sqrt(w) - 1) / w if w else mpf(1) / 3, [mpf("1e-12"), s2], 6,
+     lambda w: w)
+x2 = (pi / 4) ** 2
+# sin x = x + x^3 p(x^2), cos x = 1 - x^2/2 + x^4 p(x^2)
+show("SIN", lambda w: (sin(sqrt(w)) / sqrt(w) - 1) / w, [mpf("1e-12"), x2], 5, lambda w: w)
+show("COS", lambda w: (cos(sqrt(w)) - 1 + w / 2) / w**2, [mpf("1e-9"), x2], 5, lambda w: w**2 / cos(sqrt(w)))
