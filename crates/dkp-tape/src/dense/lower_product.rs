@@ -1,7 +1,7 @@
 //! Products of which only the lower triangle is wanted.
 
 use super::product;
-use faer::prelude::ReborrowMut as _;
+use faer::prelude::{Reborrow as _, ReborrowMut as _};
 use faer::{Accum, MatMut, MatRef};
 
 /// Columns handled together: narrow enough to waste little above the diagonal, and as wide as the product's
@@ -20,12 +20,31 @@ pub(crate) fn lower_product(mut dst: MatMut<'_, f64>, accum: Accum, a: MatRef<'_
     }
 }
 
-/// Copies the lower triangle to the upper one.
-pub(crate) fn mirror_lower(values: &mut [f64], n: usize) {
-    for j in 1..n {
-        for i in 0..j {
-            values[j * n + i] = values[i * n + j];
-        }
+/// tril(dst) ← α·tril(U·B) for an upper-triangular U, at a third of the cost of the product.
+pub(crate) fn lower_product_with_upper(mut dst: MatMut<'_, f64>, u: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
+    let n = dst.nrows();
+    for start in (0..n).step_by(PANEL) {
+        let (height, width) = (n - start, PANEL.min(n - start));
+        let panel = dst.rb_mut().submatrix_mut(start, start, height, width);
+        // row i of U begins at column i ≥ start
+        let (u, b) = (u.submatrix(start, start, height, height), b.submatrix(start, start, height, width));
+        product(panel, Accum::Replace, u, b, alpha);
     }
 }
 
+/// Copies the lower triangle to the upper one.
+pub(crate) fn mirror_lower(mut a: MatMut<'_, f64>) {
+    let n = a.nrows();
+    for start in (0..n).step_by(PANEL) {
+        let end = n.min(start + PANEL);
+        // the block on the diagonal, then what is below it at once: both stay in the nearest cache
+        for j in start..end {
+            for i in start..j {
+                a[(i, j)] = a[(j, i)];
+            }
+        }
+        let (mut above, below) = a.rb_mut().submatrix_mut(start, start, n - start, n - start).split_at_row_mut(end - start);
+        let width = end - start;
+        above.rb_mut().subcols_mut(width, n - end).copy_from(below.rb().subcols(0, width).transpose());
+    }
+}

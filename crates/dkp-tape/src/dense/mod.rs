@@ -11,8 +11,8 @@ mod solve;
 
 pub(crate) use cholesky::cholesky_in_place;
 pub(crate) use inverse_blocks::{BLOCK, invert_blocks};
-pub(crate) use lower_product::{lower_product, mirror_lower};
-pub(crate) use solve::{Side, solve_in_place, solve_scratch};
+pub(crate) use lower_product::{lower_product, lower_product_with_upper, mirror_lower};
+pub(crate) use solve::{Part, Side, solve_in_place, solve_scratch};
 
 use faer::linalg::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

@@ -14,22 +14,32 @@ pub(crate) enum Side {
     Transposed,
 }
 
+/// Which part of the solution is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All of it.
+    All,
+    /// The lower triangle of the solution of Lᵀ·X = B, at half the cost; the rest of B is overwritten or not.
+    Lower,
+}
+
 /// How many numbers [`solve_in_place`] needs as scratch for `columns` right-hand sides.
 pub(crate) fn solve_scratch(columns: usize) -> usize {
     BLOCK * columns
 }
 
-/// Replaces B by X. `inverse` holds the inverted diagonal blocks of L, n×[`BLOCK`].
+/// Replaces B by X, or by the wanted part of it. `inverse` holds the inverted diagonal blocks of L, n×[`BLOCK`].
 ///
 /// A block row at a time: X_k = D_k⁻¹(B_k − Σ_j L_kj X_j), two products, the sum over the rows done before.
 pub(crate) fn solve_in_place(
     side: Side,
+    part: Part,
     l: MatRef<'_, f64>,
     inverse: MatRef<'_, f64>,
     mut b: MatMut<'_, f64>,
     scratch: &mut [f64],
 ) {
-    let (n, columns) = (b.nrows(), b.ncols());
+    let n = b.nrows();
     let blocks = n.div_ceil(BLOCK);
     for k in 0..blocks {
         let start = match side {
@@ -39,7 +49,9 @@ pub(crate) fn solve_in_place(
         let end = n.min(start + BLOCK);
         let width = end - start;
         let block = inverse.submatrix(start, 0, width, width);
-        let (above, mut rest) = b.rb_mut().split_at_row_mut(start);
+        // rows below have been solved for at least as many columns
+        let columns = if part == Part::Lower { end } else { b.ncols() };
+        let (above, mut rest) = b.rb_mut().subcols_mut(0, columns).split_at_row_mut(start);
         let (mut here, below) = rest.rb_mut().split_at_row_mut(width);
         let mut residual = MatMut::from_column_major_slice_mut(&mut scratch[..width * columns], width, columns);
         residual.copy_from(here.rb());

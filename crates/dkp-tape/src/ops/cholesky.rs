@@ -4,11 +4,13 @@
 //! diagonal halved. The result is symmetric: right for any symmetric change of A.
 
 use super::square;
-use crate::dense::{BLOCK, Side, cholesky_in_place, lower_product, mirror_lower, solve_in_place, solve_scratch};
+use crate::dense::{
+    BLOCK, Part, Side, cholesky_in_place, lower_product_with_upper, mirror_lower, solve_in_place, solve_scratch,
+};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Node, Problem, Tape};
 use faer::prelude::ReborrowMut as _;
-use faer::{Accum, MatMut, MatRef};
+use faer::{MatMut, MatRef};
 
 impl Tape {
     /// The Cholesky factor of a symmetric positive-definite matrix.
@@ -44,12 +46,12 @@ impl Operation for Cholesky {
         let inverse = MatRef::from_column_major_slice(run.saved, n, BLOCK);
         let (q, scratch) = run.scratch.split_at_mut(n * n);
         let mut matrix = MatMut::from_column_major_slice_mut(q, n, n);
-        // (LᵀL̄)_ij for i ≥ j sums over k ≥ i only, and L is zero above its diagonal
-        lower_product(matrix.rb_mut(), Accum::Replace, l.transpose(), MatRef::from_column_major_slice(run.seed, n, n), 0.5);
-        mirror_lower(q, n);
-        let mut matrix = MatMut::from_column_major_slice_mut(q, n, n);
-        solve_in_place(Side::Transposed, l, inverse, matrix.rb_mut(), scratch);
-        solve_in_place(Side::Transposed, l, inverse, matrix.rb_mut().transpose_mut(), scratch);
+        lower_product_with_upper(matrix.rb_mut(), l.transpose(), MatRef::from_column_major_slice(run.seed, n, n), 0.5);
+        mirror_lower(matrix.rb_mut());
+        solve_in_place(Side::Transposed, Part::All, l, inverse, matrix.rb_mut(), scratch);
+        let mut transposed = matrix.transpose_mut();
+        solve_in_place(Side::Transposed, Part::Lower, l, inverse, transposed.rb_mut(), scratch);
+        mirror_lower(transposed);
         target.add1(q, |x| x);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Adjoints: B̄ += Z with Z = L⁻ᵀX̄ (or L⁻¹X̄), and L̄ −= tril(Z·Xᵀ) (or tril(X·Zᵀ)).
 
-use crate::dense::{Side, lower_product, solve_in_place, solve_scratch};
+use crate::dense::{Part, Side, lower_product, solve_in_place, solve_scratch};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
 use faer::{MatMut, MatRef};
@@ -44,7 +44,7 @@ impl Operation for Solve {
     fn forward(&self, mut run: Forward<'_>) -> Result<(), Problem> {
         run.output.copy_from_slice(run.inputs.slice(2));
         let (l, inverse, scratch) = (run.inputs.matrix(0), run.inputs.matrix(1), std::mem::take(&mut run.scratch));
-        solve_in_place(self.side, l, inverse, run.output_matrix(), scratch);
+        solve_in_place(self.side, Part::All, l, inverse, run.output_matrix(), scratch);
         Ok(())
     }
 
@@ -57,7 +57,7 @@ impl Operation for Solve {
             Side::Lower => Side::Transposed,
             Side::Transposed => Side::Lower,
         };
-        solve_in_place(other, l, inverse, MatMut::from_column_major_slice_mut(z, rows, cols), scratch);
+        solve_in_place(other, Part::All, l, inverse, MatMut::from_column_major_slice_mut(z, rows, cols), scratch);
         if let Some(target) = run.targets.get(0) {
             let x = MatRef::from_column_major_slice(run.output, rows, cols);
             let z = MatRef::from_column_major_slice(z, rows, cols);

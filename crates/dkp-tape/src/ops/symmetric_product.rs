@@ -29,7 +29,7 @@ impl Operation for SymmetricProduct {
         let a = run.inputs.matrix(0);
         let a = if self.transposed { a.transpose() } else { a };
         lower_product(run.output_matrix(), Accum::Replace, a, a.transpose(), 1.0);
-        mirror_lower(run.output, run.rows);
+        mirror_lower(run.output_matrix());
         Ok(())
     }
 
