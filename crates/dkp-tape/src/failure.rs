@@ -7,7 +7,7 @@ use std::fmt;
 #[error("{place}: {problem}")]
 pub struct Failure {
     /// Where it happened.
-    pub place: Place,
+    pub place: Box<Place>,
     /// What happened.
     pub problem: Problem,
 }
@@ -17,7 +17,9 @@ pub struct Failure {
 #[non_exhaustive]
 pub enum Problem {
     /// A matrix has no Cholesky factor.
-    #[error("the {size}×{size} matrix is not positive definite: pivot {pivot} is {value:e}; a larger diagonal would help")]
+    #[error(
+        "the {size}×{size} matrix is not positive definite: pivot {pivot} is {value:e}; a larger diagonal would help"
+    )]
     NotPositiveDefinite {
         /// Rows of the matrix.
         size: usize,

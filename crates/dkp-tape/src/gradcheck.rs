@@ -117,7 +117,7 @@ pub fn compare(
                 let difference = (analytic - numeric).abs();
                 let excess = if difference <= noise { 0.0 } else { difference - noise };
                 let relative_error = excess / analytic.abs().max(numeric.abs()).max(floor);
-                if !(relative_error <= worst.relative_error) {
+                if relative_error.is_nan() || relative_error > worst.relative_error {
                     let element = c * leaf.nrows() + r;
                     worst = Report { relative_error, leaf: i, element, analytic, numeric };
                 }

@@ -82,12 +82,22 @@ pub(crate) enum Gradient {
 
 /// How a node comes by its value.
 pub(crate) enum Kind {
-    Leaf { name: String },
+    Leaf {
+        name: String,
+    },
     Constant(Vec<f64>),
-    Outer { depth: usize, index: usize },
+    Outer {
+        depth: usize,
+        index: usize,
+    },
     /// A part of another node's saved memory.
     View,
-    Operation { op: Box<dyn Operation>, arguments: Vec<u32>, saved: usize, section: Arc<str> },
+    Operation {
+        op: Box<dyn Operation>,
+        arguments: Vec<u32>,
+        saved: usize,
+        section: Arc<str>,
+    },
 }
 
 impl Kind {

@@ -5,7 +5,7 @@
 //! place, and chunks, then draws, are added in order. So memory does not grow with the number of tiles, and the result is the
 //! same to the bit on any number of threads.
 
-use crate::failure::{Failure, Place};
+use crate::failure::Failure;
 use crate::program::{Gradient, Kind, Program};
 use crate::random::Key;
 use crate::workspace::{Pass, Workspace, buffer};
@@ -262,15 +262,21 @@ impl Scopes {
     fn run_draw(&self, job: &Job<'_>, d: usize, result: &mut DrawResult) {
         let mut bench = take(&self.draw_benches);
         std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
-        result.failure = self.run_draw_in(job, d, result, &mut bench).err().map(|f| Failure {
-            place: Place { draw: Some(d), ..f.place },
-            ..f
-        });
+        result.failure = self.run_draw_in(job, d, result, &mut bench).err();
+        if let Some(failure) = &mut result.failure {
+            failure.place.draw = Some(d);
+        }
         std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
         put(&self.draw_benches, bench);
     }
 
-    fn run_draw_in(&self, job: &Job<'_>, d: usize, result: &mut DrawResult, bench: &mut DrawBench) -> Result<(), Failure> {
+    fn run_draw_in(
+        &self,
+        job: &Job<'_>,
+        d: usize,
+        result: &mut DrawResult,
+        bench: &mut DrawBench,
+    ) -> Result<(), Failure> {
         let DrawBench { run, chunks } = bench;
         let key = job.key.draw(d as u32);
         run.clear_gradients();
@@ -305,8 +311,9 @@ impl Scopes {
         let outer = [&self.step, draw];
         for t in job.plan.chunk(c) {
             let done = (job.fill)(t, &mut tile).and_then(|()| tile.forward_within(&outer, key, job.pass()));
-            if let Err(f) = done {
-                chunk.failure = Some(Failure { place: Place { tile: Some(t), ..f.place }, ..f });
+            if let Err(mut failure) = done {
+                failure.place.tile = Some(t);
+                chunk.failure = Some(failure);
                 break;
             }
             chunk.outputs.iter_mut().zip(tile.outputs()).for_each(|(total, value)| *total += value);
@@ -358,7 +365,11 @@ fn returns(program: &Program) -> Vec<Return> {
     for (slot, kind) in program.slots.iter().zip(&program.kinds) {
         let Gradient::Leaf(offset) = slot.gradient else { continue };
         let Kind::Outer { depth, index } = *kind else {
-            panic!("Scopes: {} of \"{}\" wants a gradient; only the step has such leaves", kind.describe(), program.name)
+            panic!(
+                "Scopes: {} of \"{}\" wants a gradient; only the step has such leaves",
+                kind.describe(),
+                program.name
+            )
         };
         returns.push(Return { depth, index, range: offset..offset + slot.rows * slot.cols });
     }
@@ -372,4 +383,50 @@ fn take<T>(pool: &Mutex<Vec<T>>) -> T {
 
 fn put<T>(pool: &Mutex<Vec<T>>, bench: T) {
     pool.lock().unwrap_or_else(|e| e.into_inner()).push(bench);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tape;
+
+    #[test]
+    fn chunks_cover_every_tile_once() {
+        for (draws, tiles) in [(1, 1), (1, 7), (3, 100), (10, 5), (40, 3)] {
+            let plan = Plan::new(draws, tiles);
+            let all: Vec<usize> = (0..plan.chunks).flat_map(|c| plan.chunk(c)).collect();
+            assert_eq!(all, (0..tiles).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "Scopes: leaf \"w\" of \"draw\" wants a gradient; only the step has such leaves")]
+    fn a_leaf_outside_the_step_is_refused() {
+        let step = Tape::new("step");
+        let mut draw = step.nested("draw");
+        draw.leaf("w", 1, 1);
+        let tile = draw.nested("tile");
+        Scopes::new(step.finish(), draw.finish(), tile.finish());
+    }
+
+    #[test]
+    #[should_panic(expected = "Scopes: \"tile\" is not nested in \"step\" and \"draw\"")]
+    fn programs_that_are_not_nested_are_refused() {
+        let step = Tape::new("step");
+        let (draw, tile) = (step.nested("draw"), step.nested("tile"));
+        Scopes::new(step.finish(), draw.finish(), tile.finish());
+    }
+
+    #[test]
+    fn a_tile_that_cannot_be_filled_stops_the_run_with_its_number() {
+        let step = Tape::new("step");
+        let draw = step.nested("draw");
+        let mut tile = draw.nested("tile");
+        let x = tile.input("x", 1, 1);
+        let mut scopes = Scopes::new(step.finish(), draw.finish(), tile.finish());
+        let value = |t: usize| if t == 3 { f64::NAN } else { 1.0 };
+        let fill: Fill<'_> = &|t, run| run.set_slice(x, &[value(t)]);
+        let failure = scopes.evaluate(Plan::new(2, 5), Key::new(0), fill).unwrap_err();
+        assert_eq!((failure.place.draw, failure.place.tile), (Some(0), Some(3)), "{failure}");
+    }
 }

@@ -134,7 +134,8 @@ impl Tape {
     /// Declares a 1×1 node as a result of the program.
     #[track_caller]
     pub fn output(&mut self, name: &str, node: Node) {
-        let node = self.own("output", node);
+        let own = node.tape == self.id;
+        assert!(own, "output \"{name}\": the node is not computed in \"{}\"", self.name);
         assert!(node.len() == 1, "output \"{name}\": a 1×1 node is expected, not {}", node.shape());
         self.outputs.push((name.to_string(), node));
     }
@@ -160,7 +161,13 @@ impl Tape {
     ///
     /// The shapes are the caller's to check. See [`Operation`].
     #[track_caller]
-    pub fn record(&mut self, op: Box<dyn Operation>, arguments: &[Node], shape: (usize, usize), memory: Memory) -> Node {
+    pub fn record(
+        &mut self,
+        op: Box<dyn Operation>,
+        arguments: &[Node],
+        shape: (usize, usize),
+        memory: Memory,
+    ) -> Node {
         let name = op.name();
         let arguments: Vec<Node> = arguments.iter().map(|&a| self.own(name, a)).collect();
         let differentiable = arguments.iter().any(|a| a.differentiable);
@@ -176,7 +183,13 @@ impl Tape {
 
     /// Records an operation that makes a lower-triangular matrix and saves the inverses of its diagonal blocks.
     #[track_caller]
-    pub(crate) fn record_lower(&mut self, op: Box<dyn Operation>, arguments: &[Node], size: usize, scratch: usize) -> Lower {
+    pub(crate) fn record_lower(
+        &mut self,
+        op: Box<dyn Operation>,
+        arguments: &[Node],
+        size: usize,
+        scratch: usize,
+    ) -> Lower {
         let block = crate::dense::BLOCK;
         let memory = Memory { saved: size * block, scratch };
         let factor = self.record(op, arguments, (size, size), memory);
@@ -262,5 +275,58 @@ impl Tape {
         let own = self.push(kind, node.shape(), 0, node.differentiable);
         self.imported.insert((node.tape, node.index), own);
         own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "add: the 2×3 argument belongs to a tape that does not enclose \"second\"")]
+    fn a_node_of_another_tape_is_refused() {
+        let (mut first, mut second) = (Tape::new("first"), Tape::new("second"));
+        let (a, b) = (first.leaf("a", 2, 3), second.leaf("b", 2, 3));
+        second.add(a, b);
+    }
+
+    #[test]
+    #[should_panic(expected = "does not enclose \"outer\"")]
+    fn an_enclosing_tape_cannot_read_a_nested_ones_node() {
+        let mut outer = Tape::new("outer");
+        let mut inner = outer.nested("inner");
+        let a = inner.leaf("a", 1, 1);
+        outer.exp(a);
+    }
+
+    #[test]
+    fn a_nested_tape_reads_every_enclosing_one() {
+        let mut outer = Tape::new("outer");
+        let a = outer.leaf("a", 1, 1);
+        let mut middle = outer.nested("middle");
+        let b = middle.exp(a);
+        let mut inner = middle.nested("inner");
+        let c = inner.add(a, b);
+        assert_eq!((c.rows(), c.cols(), c.len(), c.is_empty()), (1, 1, 1, false));
+    }
+
+    #[test]
+    #[should_panic(expected = "output \"f\": a 1×1 node is expected, not 2×1")]
+    fn an_output_that_is_a_matrix_is_refused() {
+        let mut tape = Tape::new("tape");
+        let a = tape.leaf("a", 2, 1);
+        tape.output("f", a);
+    }
+
+    #[test]
+    #[should_panic(expected = "leaf \"a\": a node needs at least one element, not 0×3")]
+    fn an_empty_node_is_refused() {
+        Tape::new("tape").leaf("a", 0, 3);
+    }
+
+    #[test]
+    #[should_panic(expected = "row_normals: declare the number of data points with `rows` first")]
+    fn random_rows_need_a_number_of_rows() {
+        Tape::new("tape").row_normals(3);
     }
 }

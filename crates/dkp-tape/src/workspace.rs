@@ -1,7 +1,7 @@
 //! Memory in which a program runs.
 
 use crate::failure::{Failure, Place, Problem};
-use crate::node::Node;
+use crate::node::{Node, Shape};
 use crate::operation::{Adjoint, Forward, Inputs, Target, Targets};
 use crate::program::{Gradient, Kind, Program, Value, aligned};
 use crate::random::Key;
@@ -65,6 +65,7 @@ impl Workspace {
     /// If the node is no leaf of this program, or the number of elements is wrong.
     #[track_caller]
     pub fn set_slice(&mut self, leaf: Node, values: &[f64]) -> Result<(), Failure> {
+        assert!(values.len() == leaf.len(), "set_slice: {} numbers for a {} leaf", values.len(), leaf.shape());
         self.set(leaf, MatRef::from_column_major_slice(values, leaf.rows(), leaf.cols()))
     }
 
@@ -79,8 +80,8 @@ impl Workspace {
         let Kind::Leaf { name } = &self.program.kinds[index] else {
             panic!("set: node {index} of \"{}\" is no leaf", self.program.name)
         };
-        let shape = (values.nrows(), values.ncols());
-        assert!(shape == (leaf.rows(), leaf.cols()), "set: leaf \"{name}\" is {}, not {shape:?}", leaf.shape());
+        let shape = Shape(values.nrows(), values.ncols());
+        assert!(shape == leaf.shape(), "set: leaf \"{name}\" is {}, not {shape}", leaf.shape());
         let Value::Own(offset) = self.program.slots[index].value else { unreachable!("a leaf has its own value") };
         for col in 0..leaf.cols() {
             for row in 0..leaf.rows() {
@@ -277,31 +278,122 @@ impl Workspace {
     fn check_outer(&self, outer: &[&Workspace]) {
         let fits = outer.len() == self.program.ancestors.len()
             && outer.iter().zip(&self.program.ancestors).all(|(w, &id)| w.program.id == id);
-        assert!(fits, "program \"{}\" runs inside {} others; give their workspaces, outermost first",
-            self.program.name, self.program.ancestors.len());
+        assert!(
+            fits,
+            "program \"{}\" runs inside {} others; give their workspaces, outermost first",
+            self.program.name,
+            self.program.ancestors.len()
+        );
     }
 
     fn check_outputs(&self) -> Result<(), Failure> {
         for (name, node) in &self.program.outputs {
             let value = self.slice(node.index as usize)[0];
             if !value.is_finite() {
-                let place = Place { operation: format!("output \"{name}\""), ..self.place(node.index as usize) };
+                let mut place = self.place(node.index as usize);
+                place.operation = format!("output \"{name}\"");
                 return Err(Failure { place, problem: Problem::NonFiniteOutput { value } });
             }
         }
         Ok(())
     }
 
-    fn place(&self, index: usize) -> Place {
+    fn place(&self, index: usize) -> Box<Place> {
         let kind = &self.program.kinds[index];
         let section = if let Kind::Operation { section, .. } = kind { section.to_string() } else { String::new() };
-        Place {
+        Box::new(Place {
             program: self.program.name.clone(),
             section,
             operation: kind.describe(),
             node: index,
             draw: None,
             tile: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tape;
+
+    /// ln x of a leaf, as the output.
+    fn logarithm() -> (Workspace, Node) {
+        let mut tape = Tape::new("logarithm");
+        let x = tape.leaf("x", 1, 1);
+        let y = tape.ln(x);
+        tape.output("y", y);
+        (tape.finish().workspace(), x)
+    }
+
+    #[test]
+    fn a_leaf_that_is_not_finite_is_named() {
+        let mut tape = Tape::new("program");
+        let x = tape.leaf("weights", 2, 2);
+        let mut run = tape.finish().workspace();
+        let failure = run.set_slice(x, &[1.0, 2.0, f64::NAN, 4.0]).unwrap_err();
+        assert_eq!(
+            failure.to_string(),
+            "program \"program\", leaf \"weights\" (node 0): the value given for row 0, column 1 is NaN; leaves must be finite"
+        );
+    }
+
+    #[test]
+    fn an_output_that_is_not_finite_is_a_failure() {
+        let (mut run, x) = logarithm();
+        run.set_slice(x, &[0.0]).unwrap();
+        let failure = run.forward(Key::new(0), Pass::Value).unwrap_err();
+        assert_eq!(failure.problem, Problem::NonFiniteOutput { value: f64::NEG_INFINITY });
+        run.set_slice(x, &[1.0]).unwrap();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+    }
+
+    #[test]
+    #[should_panic(expected = "forward: leaf \"x\" of \"logarithm\" was never set")]
+    fn a_leaf_that_was_never_set_is_named() {
+        let _ = logarithm().0.forward(Key::new(0), Pass::Value);
+    }
+
+    #[test]
+    #[should_panic(expected = "set_slice: 3 numbers for a 1×1 leaf")]
+    fn too_many_numbers_are_refused() {
+        let (mut run, x) = logarithm();
+        let _ = run.set_slice(x, &[1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "value: the 1×1 node is not of program \"logarithm\"")]
+    fn a_node_of_another_program_has_no_value_here() {
+        logarithm().0.value(logarithm().1);
+    }
+
+    #[test]
+    #[should_panic(expected = "backward: 2 weights for 1 outputs")]
+    fn every_output_needs_a_weight() {
+        let (mut run, x) = logarithm();
+        run.set_slice(x, &[1.0]).unwrap();
+        run.forward(Key::new(0), Pass::Gradient).unwrap();
+        run.backward(&[1.0, 2.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "program \"inner\" runs inside 1 others")]
+    fn a_nested_program_needs_its_surroundings() {
+        let outer = Tape::new("outer");
+        let inner = outer.nested("inner");
+        let _ = inner.finish().workspace().forward(Key::new(0), Pass::Value);
+    }
+
+    #[test]
+    fn gradients_add_up_until_they_are_cleared() {
+        let (mut run, x) = logarithm();
+        run.set_slice(x, &[4.0]).unwrap();
+        for expected in [0.25, 0.5] {
+            run.forward(Key::new(0), Pass::Gradient).unwrap();
+            run.backward(&[1.0]);
+            assert_eq!(run.gradient(x)[(0, 0)], expected);
         }
+        run.clear_gradients();
+        assert_eq!(run.gradient(x)[(0, 0)], 0.0);
     }
 }

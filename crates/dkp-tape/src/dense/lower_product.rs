@@ -11,7 +11,13 @@ const PANEL: usize = 8;
 /// tril(dst) ← [tril(dst) +] α·tril(A·B) for A n×k and B k×n, at half the cost of the product.
 ///
 /// Elements above the diagonal, within a panel's width of it, receive arbitrary finite values.
-pub(crate) fn lower_product(mut dst: MatMut<'_, f64>, accum: Accum, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
+pub(crate) fn lower_product(
+    mut dst: MatMut<'_, f64>,
+    accum: Accum,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    alpha: f64,
+) {
     let n = dst.nrows();
     for start in (0..n).step_by(PANEL) {
         let width = PANEL.min(n - start);
@@ -43,7 +49,8 @@ pub(crate) fn mirror_lower(mut a: MatMut<'_, f64>) {
                 a[(i, j)] = a[(j, i)];
             }
         }
-        let (mut above, below) = a.rb_mut().submatrix_mut(start, start, n - start, n - start).split_at_row_mut(end - start);
+        let (mut above, below) =
+            a.rb_mut().submatrix_mut(start, start, n - start, n - start).split_at_row_mut(end - start);
         let width = end - start;
         above.rb_mut().subcols_mut(width, n - end).copy_from(below.rb().subcols(0, width).transpose());
     }

@@ -35,8 +35,11 @@ impl Operation for Cholesky {
         let size = run.rows;
         run.output.copy_from_slice(run.inputs.slice(0));
         let output = MatMut::from_column_major_slice_mut(run.output, size, size);
-        cholesky_in_place(output, run.saved, run.scratch)
-            .map_err(|p| Problem::NotPositiveDefinite { size, pivot: p.pivot, value: p.value })
+        cholesky_in_place(output, run.saved, run.scratch).map_err(|p| Problem::NotPositiveDefinite {
+            size,
+            pivot: p.pivot,
+            value: p.value,
+        })
     }
 
     fn adjoint(&self, mut run: Adjoint<'_>) {

@@ -353,7 +353,8 @@ mod tests {
     #[test]
     fn gradients_of_a_function_of_distance() {
         for n in [1, 4, 19] {
-            let leaves = [cases::matrix(1, n, n), cases::positive(2, n, 1), cases::positive(3, 1, n), parameters()[1].clone()];
+            let leaves =
+                [cases::matrix(1, n, n), cases::positive(2, n, 1), cases::positive(3, 1, n), parameters()[1].clone()];
             gradcheck(&leaves, |t, x| {
                 let g = t.symmetric_product(x[0]);
                 let (d, shift) = (t.diagonal(g), t.affine(x[2], 1.0, 20.0));
@@ -378,7 +379,9 @@ mod tests {
             let [h, l] = parameters();
             for rows in [cases::positive(2, m, 1), Mat::from_fn(m, 1, |_, _| 0.5)] {
                 let leaves = [cases::matrix(1, m, n), rows, cases::positive(3, 1, n), h.clone(), l.clone()];
-                gradcheck(&leaves, |t, x| t.kernel_cross(Test, x[0], x[1], x[2], [x[3], x[4]])).unwrap().assert_below(1e-7);
+                gradcheck(&leaves, |t, x| t.kernel_cross(Test, x[0], x[1], x[2], [x[3], x[4]]))
+                    .unwrap()
+                    .assert_below(1e-7);
             }
         }
     }

@@ -132,7 +132,7 @@ mod tests {
     fn gradients() {
         for shape in [0.3, 1.0, 6.0, 57.0, 800.0] {
             let a = Mat::from_fn(9, 1, |i, _| shape * (1.0 + 0.1 * i as f64));
-            gradcheck(&[a.clone()], |t, x| t.gammas(x[0])).unwrap().assert_below(1e-6);
+            gradcheck(std::slice::from_ref(&a), |t, x| t.gammas(x[0])).unwrap().assert_below(1e-6);
             gradcheck(&[a.transpose().to_owned()], |t, x| {
                 t.rows(9);
                 t.row_gammas(x[0])

@@ -113,7 +113,15 @@ mod tests {
     fn adjoints_agree_with_the_forward_derivative() {
         let (m, n) = (35, 9);
         let noise = cases::matrix(8, m, m);
-        let l = Mat::from_fn(m, m, |i, j| if i == j { 2.0 } else if i > j { 0.2 * noise[(i, j)] } else { 0.0 });
+        let l = Mat::from_fn(m, m, |i, j| {
+            if i == j {
+                2.0
+            } else if i > j {
+                0.2 * noise[(i, j)]
+            } else {
+                0.0
+            }
+        });
         let b = cases::matrix(9, m, n);
         let substitute = |transposed: bool, mut b: Vec<f64>| {
             for s in 0..m {

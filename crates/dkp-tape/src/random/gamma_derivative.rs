@@ -42,7 +42,8 @@ pub fn fill_gamma_derivative(a: &[f64], x: &[f64], out: &mut [f64]) {
     let shape = |i: usize| if a.len() == 1 { a[0] } else { a[i] };
     for first in (0..x.len()).step_by(LANES) {
         let count = LANES.min(x.len() - first);
-        let (mut aa, mut xx, mut dd, mut eta) = ([LEAST_SHAPE; LANES], [LEAST_SHAPE; LANES], [0.0; LANES], [0.0; LANES]);
+        let (mut aa, mut xx, mut dd, mut eta) =
+            ([LEAST_SHAPE; LANES], [LEAST_SHAPE; LANES], [0.0; LANES], [0.0; LANES]);
         for l in 0..count {
             (aa[l], xx[l]) = (shape(first + l), x[first + l]);
         }

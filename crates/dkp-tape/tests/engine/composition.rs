@@ -1,10 +1,10 @@
 //! The engine composes: an inverse-Wishart layer with kernels and the closed-form output layer.
 
-use dkp_tape::gradcheck::compare;
-use dkp_tape::{Node, Plan};
-use dkp_tape::random::Key;
-use faer::{Mat, MatRef};
 use crate::layer::{Problem, Size};
+use dkp_tape::gradcheck::compare;
+use dkp_tape::random::Key;
+use dkp_tape::{Node, Plan};
+use faer::{Mat, MatRef};
 
 const SMALL: Size = Size { features: 3, inducing: 18, tile: 5, points: 13, draws: 3 };
 
