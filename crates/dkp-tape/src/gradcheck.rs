@@ -42,7 +42,7 @@ impl Report {
 /// Records a function of leaves with the given values and compares its gradient with finite differences.
 ///
 /// A result that is a matrix is first summed with fixed weights. Random nodes keep their numbers, with gamma variates that
-/// are smooth in their shape.
+/// are smooth in their shape; data points have the ids 0, 1, ….
 ///
 /// ```
 /// use dkp_tape::gradcheck::gradcheck;
@@ -63,6 +63,8 @@ pub fn gradcheck(leaves: &[Mat<f64>], record: impl FnOnce(&mut Tape, &[Node]) ->
     tape.output("f", f);
     let mut run = tape.finish().workspace();
     let key = Key::new(1).smooth();
+    let rows: Vec<u64> = (0..run.program().row_count.unwrap_or(0) as u64).collect();
+    run.set_rows(&rows);
     for (node, leaf) in nodes.iter().zip(leaves) {
         run.set(*node, leaf.as_ref())?;
     }

@@ -22,9 +22,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// Memory to run this program in.
-    pub fn workspace(self) -> Workspace {
-        Workspace::new(Arc::new(self))
+    /// Memory to run this program in; several may run it at once.
+    pub fn workspace(self: &Arc<Program>) -> Workspace {
+        Workspace::new(self.clone())
     }
 
     /// The program's name.

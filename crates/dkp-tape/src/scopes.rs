@@ -23,20 +23,17 @@ pub struct Plan {
     pub draws: usize,
     /// Tiles of data points, the same for every draw.
     pub tiles: usize,
-    /// Chunks that the tiles of a draw are divided into: work for that many threads in one draw.
-    pub chunks: usize,
 }
 
 impl Plan {
-    /// Enough chunks for about sixteen pieces of work in all.
-    pub fn new(draws: usize, tiles: usize) -> Plan {
+    /// Chunks that the tiles of a draw are divided into: enough for about sixteen pieces of work in all.
+    fn chunks(&self) -> usize {
         const PIECES: usize = 16;
-        let chunks = PIECES.div_ceil(draws.max(1)).min(tiles).max(1);
-        Plan { draws, tiles, chunks }
+        PIECES.div_ceil(self.draws.max(1)).min(self.tiles).max(1)
     }
 
     fn chunk(&self, c: usize) -> Range<usize> {
-        c * self.tiles / self.chunks..(c + 1) * self.tiles / self.chunks
+        c * self.tiles / self.chunks()..(c + 1) * self.tiles / self.chunks()
     }
 }
 
@@ -88,7 +85,7 @@ pub type Fill<'a> = &'a (dyn Fn(usize, &mut Workspace) -> Result<(), Failure> + 
 /// scopes.step().set_slice(a, &[2.0])?;
 /// let data = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
 /// let weights = Weights { step: &[], draw: &[], tile: &[1.0 / 10.0] };
-/// let totals = scopes.gradient(Plan::new(10, 3), Key::new(1), weights, &|t, run| {
+/// let totals = scopes.gradient(Plan { draws: 10, tiles: 3 }, Key::new(1), weights, &|t, run| {
 ///     run.set_slice(x, &data[2 * t..2 * t + 2])
 /// })?;
 /// assert!(totals.tile[0] > 0.0);
@@ -164,7 +161,7 @@ impl Scopes {
     /// If they are not nested in this order, or a draw or a tile has a leaf that wants a gradient (leaves belong to the step; data
     /// are inputs).
     #[track_caller]
-    pub fn new(step: Program, draw: Program, tile: Program) -> Scopes {
+    pub fn new(step: Arc<Program>, draw: Arc<Program>, tile: Arc<Program>) -> Scopes {
         assert!(step.ancestors.is_empty(), "Scopes: \"{}\" is nested, it cannot be the step", step.name);
         assert!(draw.ancestors == [step.id], "Scopes: \"{}\" is not nested in \"{}\" alone", draw.name, step.name);
         let nested = tile.ancestors == [step.id, draw.id];
@@ -173,8 +170,8 @@ impl Scopes {
             step: step.workspace(),
             draw_returns: returns(&draw),
             tile_returns: returns(&tile),
-            draw_program: Arc::new(draw),
-            tile_program: Arc::new(tile),
+            draw_program: draw,
+            tile_program: tile,
             draw_benches: Mutex::default(),
             tile_benches: Mutex::default(),
             results: Vec::new(),
@@ -199,7 +196,7 @@ impl Scopes {
 
     fn run(&mut self, plan: Plan, key: Key, weights: Option<Weights<'_>>, fill: Fill<'_>) -> Result<&Totals, Failure> {
         // With many draws a thread keeps to one; with few, threads share a draw's chunks.
-        let split_draws = plan.chunks > 1 && plan.draws < 2 * rayon::current_num_threads();
+        let split_draws = plan.chunks() > 1 && plan.draws < 2 * rayon::current_num_threads();
         let job = Job { plan, key, weights, fill, split_draws };
         self.prepare(&job);
         self.step.clear_gradients();
@@ -230,7 +227,7 @@ impl Scopes {
 
     /// Allocates what this job needs beyond what is there.
     fn prepare(&mut self, job: &Job<'_>) {
-        let Plan { draws, chunks, .. } = job.plan;
+        let (draws, chunks) = (job.plan.draws, job.plan.chunks());
         let threads = rayon::current_num_threads();
         let (draw, tile) = (&self.draw_program, &self.tile_program);
         self.results.resize_with(self.results.len().max(draws), || DrawResult {
@@ -284,14 +281,14 @@ impl Scopes {
         result.tile_gradients.fill(0.0);
         result.tile_outputs.fill(0.0);
         if job.split_draws {
-            let chunks = &mut chunks[..job.plan.chunks];
+            let chunks = &mut chunks[..job.plan.chunks()];
             let work = chunks.par_iter_mut().enumerate().with_max_len(1);
             work.for_each(|(c, chunk)| self.run_chunk(job, key, c, chunk, run));
             for chunk in chunks {
                 self.add_chunk(chunk, run, result)?;
             }
         } else {
-            for c in 0..job.plan.chunks {
+            for c in 0..job.plan.chunks() {
                 self.run_chunk(job, key, c, &mut chunks[0], run);
                 self.add_chunk(&mut chunks[0], run, result)?;
             }
@@ -308,6 +305,7 @@ impl Scopes {
         std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
         tile.clear_gradients();
         chunk.outputs.fill(0.0);
+        chunk.failure = None;
         let outer = [&self.step, draw];
         for t in job.plan.chunk(c) {
             let done = (job.fill)(t, &mut tile).and_then(|()| tile.forward_within(&outer, key, job.pass()));
@@ -393,8 +391,8 @@ mod tests {
     #[test]
     fn chunks_cover_every_tile_once() {
         for (draws, tiles) in [(1, 1), (1, 7), (3, 100), (10, 5), (40, 3)] {
-            let plan = Plan::new(draws, tiles);
-            let all: Vec<usize> = (0..plan.chunks).flat_map(|c| plan.chunk(c)).collect();
+            let plan = Plan { draws, tiles };
+            let all: Vec<usize> = (0..plan.chunks()).flat_map(|c| plan.chunk(c)).collect();
             assert_eq!(all, (0..tiles).collect::<Vec<_>>());
         }
     }
@@ -424,9 +422,12 @@ mod tests {
         let mut tile = draw.nested("tile");
         let x = tile.input("x", 1, 1);
         let mut scopes = Scopes::new(step.finish(), draw.finish(), tile.finish());
-        let value = |t: usize| if t == 3 { f64::NAN } else { 1.0 };
-        let fill: Fill<'_> = &|t, run| run.set_slice(x, &[value(t)]);
-        let failure = scopes.evaluate(Plan::new(2, 5), Key::new(0), fill).unwrap_err();
-        assert_eq!((failure.place.draw, failure.place.tile), (Some(0), Some(3)), "{failure}");
+        // four chunks of one draw, side by side, and two of them fail
+        let plan = Plan { draws: 1, tiles: 4 };
+        let value = |t: usize| if t % 2 == 1 { f64::NAN } else { 1.0 };
+        let failure = scopes.evaluate(plan, Key::new(0), &|t, run| run.set_slice(x, &[value(t)])).unwrap_err();
+        assert_eq!((failure.place.draw, failure.place.tile), (Some(0), Some(1)), "{failure}");
+        // nothing of it is left when the data are right
+        scopes.evaluate(plan, Key::new(0), &|_, run| run.set_slice(x, &[1.0])).unwrap();
     }
 }

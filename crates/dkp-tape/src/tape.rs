@@ -141,8 +141,8 @@ impl Tape {
     }
 
     /// Ends the recording.
-    pub fn finish(self) -> Program {
-        Program {
+    pub fn finish(self) -> Arc<Program> {
+        Arc::new(Program {
             id: self.id,
             name: self.name,
             ancestors: self.ancestors,
@@ -154,7 +154,7 @@ impl Tape {
             adjoints: self.adjoints,
             gradients: self.gradients,
             scratch: self.scratch,
-        }
+        })
     }
 
     /// Records an operation of your own on `arguments`, with a result of the given shape.

@@ -35,7 +35,10 @@ pub struct Workspace {
     pub(crate) gradients: Buffer,
     scratch: Buffer,
     rows: Vec<u64>,
+    rows_set: bool,
     is_set: Vec<bool>,
+    /// What the last forward pass left here, if no leaf has changed since.
+    ready: Option<Pass>,
 }
 
 impl Workspace {
@@ -53,7 +56,9 @@ impl Workspace {
             gradients: buffer(program.gradients),
             scratch: buffer(program.scratch),
             rows: vec![0; program.row_count.unwrap_or(0)],
+            rows_set: program.row_count.is_none(),
             is_set: program.kinds.iter().map(|k| !matches!(k, Kind::Leaf { .. })).collect(),
+            ready: None,
             program,
         }
     }
@@ -83,6 +88,7 @@ impl Workspace {
         let shape = Shape(values.nrows(), values.ncols());
         assert!(shape == leaf.shape(), "set: leaf \"{name}\" is {}, not {shape}", leaf.shape());
         let Value::Own(offset) = self.program.slots[index].value else { unreachable!("a leaf has its own value") };
+        self.ready = None;
         for col in 0..leaf.cols() {
             for row in 0..leaf.rows() {
                 let value = values[(row, col)];
@@ -107,13 +113,15 @@ impl Workspace {
     pub fn set_rows(&mut self, ids: &[u64]) {
         assert!(ids.len() == self.rows.len(), "set_rows: {} ids for {} data points", ids.len(), self.rows.len());
         self.rows.copy_from_slice(ids);
+        self.rows_set = true;
+        self.ready = None;
     }
 
     /// Runs a program that is not nested.
     ///
     /// # Panics
     ///
-    /// If a leaf was never set.
+    /// If a leaf or the row ids were never set.
     pub fn forward(&mut self, key: Key, pass: Pass) -> Result<(), Failure> {
         self.forward_within(&[], key, pass)
     }
@@ -122,11 +130,13 @@ impl Workspace {
     ///
     /// # Panics
     ///
-    /// If a leaf was never set, or `outer` are not workspaces of the enclosing programs.
+    /// If a leaf or the row ids were never set, or `outer` are not workspaces of the enclosing programs, each run forward.
     pub fn forward_within(&mut self, outer: &[&Workspace], key: Key, pass: Pass) -> Result<(), Failure> {
         self.check_outer(outer);
+        self.ready = None;
         self.touched.fill(false);
         let program = self.program.clone();
+        assert!(self.rows_set, "forward: the row ids of \"{}\" were never set", program.name);
         for (index, kind) in program.kinds.iter().enumerate() {
             let Kind::Operation { op, arguments, saved, .. } = kind else {
                 assert!(self.is_set[index], "forward: {} of \"{}\" was never set", kind.describe(), program.name);
@@ -152,14 +162,16 @@ impl Workspace {
                 return Err(Failure { place: self.place(index), problem });
             }
         }
-        self.check_outputs()
+        self.check_outputs()?;
+        self.ready = Some(pass);
+        Ok(())
     }
 
     /// Carries gradients of Σ weightᵢ·outputᵢ back to the leaves, where they are added to what is there.
     ///
     /// # Panics
     ///
-    /// If the number of weights is not the number of outputs.
+    /// If the number of weights is not the number of outputs, or no forward pass for a gradient went before.
     #[track_caller]
     pub fn backward(&mut self, weights: &[f64]) {
         self.backward_within(&[], weights);
@@ -170,6 +182,8 @@ impl Workspace {
     pub fn backward_within(&mut self, outer: &[&Workspace], weights: &[f64]) {
         self.check_outer(outer);
         let program = self.program.clone();
+        let ready = self.ready == Some(Pass::Gradient);
+        assert!(ready, "backward: run \"{}\" forward with Pass::Gradient first", program.name);
         let expected = program.outputs.len();
         assert!(weights.len() == expected, "backward: {} weights for {expected} outputs", weights.len());
         for ((_, node), &weight) in program.outputs.iter().zip(weights) {
@@ -205,9 +219,14 @@ impl Workspace {
     }
 
     /// The value of a node after a forward pass.
+    ///
+    /// # Panics
+    ///
+    /// If the node is not of this program, or no forward pass has succeeded since a leaf was changed.
     #[track_caller]
     pub fn value(&self, node: Node) -> MatRef<'_, f64> {
         let index = self.index("value", node);
+        assert!(self.ready.is_some(), "value: run \"{}\" forward first", self.program.name);
         MatRef::from_column_major_slice(self.slice(index), node.rows(), node.cols())
     }
 
@@ -277,10 +296,10 @@ impl Workspace {
     #[track_caller]
     fn check_outer(&self, outer: &[&Workspace]) {
         let fits = outer.len() == self.program.ancestors.len()
-            && outer.iter().zip(&self.program.ancestors).all(|(w, &id)| w.program.id == id);
+            && outer.iter().zip(&self.program.ancestors).all(|(w, &id)| w.program.id == id && w.ready.is_some());
         assert!(
             fits,
-            "program \"{}\" runs inside {} others; give their workspaces, outermost first",
+            "program \"{}\" runs inside {} others; run those forward and give their workspaces, outermost first",
             self.program.name,
             self.program.ancestors.len()
         );
@@ -355,6 +374,15 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "forward: the row ids of \"tile\" were never set")]
+    fn data_points_without_ids_are_refused() {
+        let mut tape = Tape::new("tile");
+        tape.rows(2);
+        tape.row_normals(3);
+        let _ = tape.finish().workspace().forward(Key::new(0), Pass::Value);
+    }
+
+    #[test]
     #[should_panic(expected = "set_slice: 3 numbers for a 1×1 leaf")]
     fn too_many_numbers_are_refused() {
         let (mut run, x) = logarithm();
@@ -382,6 +410,38 @@ mod tests {
         let outer = Tape::new("outer");
         let inner = outer.nested("inner");
         let _ = inner.finish().workspace().forward(Key::new(0), Pass::Value);
+    }
+
+    #[test]
+    #[should_panic(expected = "backward: run \"logarithm\" forward with Pass::Gradient first")]
+    fn a_gradient_needs_a_pass_that_prepares_it() {
+        let (mut run, x) = logarithm();
+        run.set_slice(x, &[1.0]).unwrap();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        run.backward(&[1.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "backward: run \"logarithm\" forward")]
+    fn a_changed_leaf_needs_a_new_pass() {
+        let (mut run, x) = logarithm();
+        run.set_slice(x, &[1.0]).unwrap();
+        run.forward(Key::new(0), Pass::Gradient).unwrap();
+        run.set_slice(x, &[2.0]).unwrap();
+        run.backward(&[1.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "value: run \"logarithm\" forward first")]
+    fn a_failed_run_leaves_no_value() {
+        let mut tape = Tape::new("logarithm");
+        let x = tape.leaf("x", 1, 1);
+        let y = tape.ln(x);
+        tape.output("y", y);
+        let mut run = tape.finish().workspace();
+        run.set_slice(x, &[-1.0]).unwrap();
+        run.forward(Key::new(0), Pass::Value).unwrap_err();
+        run.value(y);
     }
 
     #[test]

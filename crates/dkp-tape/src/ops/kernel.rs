@@ -102,16 +102,16 @@ impl Tape {
     fn record_kernel<const P: usize, K: KernelMap<P>>(
         &mut self,
         name: &str,
-        kernel: Kernel<K>,
+        kernel: Kernel<P, K>,
         arguments: &[Node],
         parameters: &[Node; P],
     ) -> Node {
         parameters.iter().for_each(|p| scalar(name, *p));
         let arguments = [arguments, parameters].concat();
         let g = arguments[0];
-        let planes = if arguments.iter().any(|a| a.differentiable) { Bound::<P, K>::PLANES } else { 0 };
+        let planes = if arguments.iter().any(|a| a.differentiable) { Kernel::<P, K>::PLANES } else { 0 };
         let memory = Memory { saved: planes * g.len(), scratch: g.len() + g.rows() + g.cols() };
-        self.record(Box::new(Bound::<P, K>(kernel)), &arguments, (g.rows(), g.cols()), memory)
+        self.record(Box::new(kernel), &arguments, (g.rows(), g.cols()), memory)
     }
 }
 
@@ -123,15 +123,13 @@ enum Block {
     Diagonal,
 }
 
-struct Kernel<K> {
+/// The operation: a kernel with P parameters over one kind of block.
+struct Kernel<const P: usize, K> {
     map: K,
     block: Block,
 }
 
-/// The operation, with its number of parameters.
-struct Bound<const P: usize, K>(Kernel<K>);
-
-impl<const P: usize, K: KernelMap<P>> Bound<P, K> {
+impl<const P: usize, K: KernelMap<P>> Kernel<P, K> {
     /// Derivatives kept in front of those in the parameters: ∂g, and ∂r and ∂c unless they follow from it.
     const DIRECT: usize = if K::OF_DISTANCE { 1 } else { 3 };
     const PLANES: usize = Self::DIRECT + P;
@@ -149,7 +147,7 @@ impl<const P: usize, K: KernelMap<P>> Bound<P, K> {
 
     /// How many arguments stand before the parameters.
     fn blocks(&self) -> usize {
-        if self.0.block == Block::Cross { 3 } else { 1 }
+        if self.block == Block::Cross { 3 } else { 1 }
     }
 
     fn parameters(&self, inputs: &Inputs<'_>) -> [f64; P] {
@@ -158,7 +156,7 @@ impl<const P: usize, K: KernelMap<P>> Bound<P, K> {
 
     /// A vector of diagonal elements is one column, whichever way it lies.
     fn height(&self, rows: usize, size: usize) -> usize {
-        if self.0.block == Block::Diagonal { size } else { rows }
+        if self.block == Block::Diagonal { size } else { rows }
     }
 
     /// Fills one column of K, and its derivatives if there is room for them.
@@ -176,7 +174,7 @@ impl<const P: usize, K: KernelMap<P>> Bound<P, K> {
         let out = &mut out[..n];
         if saved.is_empty() {
             for i in 0..n {
-                out[i] = self.0.map.at(theta, g[i], r(i), c(i)).value;
+                out[i] = self.map.at(theta, g[i], r(i), c(i)).value;
             }
             return;
         }
@@ -186,7 +184,7 @@ impl<const P: usize, K: KernelMap<P>> Bound<P, K> {
         let [dr, dc] = if K::OF_DISTANCE { [&mut [][..], &mut []] } else { [next(), next()] };
         let dp: [&mut [f64]; P] = std::array::from_fn(|_| next());
         for i in 0..n {
-            let jet = self.0.map.at(theta, g[i], r(i), c(i));
+            let jet = self.map.at(theta, g[i], r(i), c(i));
             out[i] = jet.value;
             dg[i] = jet.g;
             if !K::OF_DISTANCE {
@@ -200,9 +198,9 @@ impl<const P: usize, K: KernelMap<P>> Bound<P, K> {
     }
 }
 
-impl<const P: usize, K: KernelMap<P>> Operation for Bound<P, K> {
+impl<const P: usize, K: KernelMap<P>> Operation for Kernel<P, K> {
     fn name(&self) -> &'static str {
-        match self.0.block {
+        match self.block {
             Block::Symmetric => "kernel_symmetric",
             Block::Cross => "kernel_cross",
             Block::Diagonal => "kernel_diagonal",
@@ -213,7 +211,7 @@ impl<const P: usize, K: KernelMap<P>> Operation for Bound<P, K> {
         let Forward { output, saved, scratch, inputs, rows, gradient, .. } = run;
         let theta = self.parameters(&inputs);
         let g = inputs.slice(0);
-        let (r, c): (&[f64], &[f64]) = match self.0.block {
+        let (r, c): (&[f64], &[f64]) = match self.block {
             Block::Symmetric => {
                 let diagonal = &mut scratch[..rows];
                 diagonal.iter_mut().zip(g.iter().step_by(rows + 1)).for_each(|(d, g)| *d = *g);
@@ -230,7 +228,7 @@ impl<const P: usize, K: KernelMap<P>> Operation for Bound<P, K> {
             || {
                 for (j, (out, g)) in output.chunks_exact_mut(height).zip(g.chunks_exact(height)).enumerate() {
                     let saved = &mut saved[j * derivatives..(j + 1) * derivatives];
-                    if self.0.block == Block::Diagonal {
+                    if self.block == Block::Diagonal {
                         self.column(&theta, g, |i| r[i], |i| r[i], out, saved);
                     } else {
                         let c = c[j];
@@ -266,7 +264,7 @@ impl<const P: usize, K: KernelMap<P>> Operation for Bound<P, K> {
             for (values, (seed, saved)) in target.values.chunks_exact_mut(height).zip(columns()) {
                 Target { accum, values, rows: height }.add2(seed, Self::direct(saved, height, 0).0, |s, d| s * d);
             }
-            match self.0.block {
+            match self.block {
                 Block::Cross => {}
                 Block::Symmetric => {
                     let diagonal = target.values.iter_mut().step_by(rows + 1);
@@ -280,7 +278,7 @@ impl<const P: usize, K: KernelMap<P>> Operation for Bound<P, K> {
                 }
             }
         }
-        if self.0.block == Block::Cross {
+        if self.block == Block::Cross {
             if let Some(target) = targets.get(1) {
                 target.add1(row_sums, |s| s);
             }

@@ -1,17 +1,16 @@
 //! Gamma(a, 1) variates, for any shape a > 0.
 
+use super::Stream;
 use super::chacha::{LANES, MakeBlocks, uniform};
 use super::incomplete_gamma::gamma_quantile;
 use super::normal::box_muller;
-use super::{Key, Stream};
 use crate::math::{arch, exp, ln};
 
 /// How gamma variates are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GammaMethod {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GammaMethod {
     /// Marsaglia and Tsang's rejection method: fast, but a variate jumps where a change of the shape
     /// changes what is accepted.
-    #[default]
     Rejection,
     /// The quantile function at a uniform number: slow, and smooth in the shape. For checking gradients by
     /// finite differences.
@@ -22,6 +21,10 @@ pub enum GammaMethod {
 ///
 /// `a` has one element for all, or one for each. Variates that would underflow are the smallest normal number.
 ///
+/// # Panics
+///
+/// If `a` has another length.
+///
 /// ```
 /// use dkp_tape::random::{Key, fill_gamma};
 /// let mut x = [0.0; 2];
@@ -29,8 +32,9 @@ pub enum GammaMethod {
 /// assert!(x[0] > 0.0 && x[0] != x[1]);
 /// ```
 pub fn fill_gamma(stream: Stream, a: &[f64], rows: impl Fn(usize) -> u64, out: &mut [f64]) {
-    let shape = |i: usize| if a.len() == 1 { a[0] } else { a[i] };
     let count = out.len();
+    assert!(a.len() == 1 || a.len() == count, "fill_gamma: {} shapes for {count} variates", a.len());
+    let shape = |i: usize| if a.len() == 1 { a[0] } else { a[i] };
     for first in (0..count).step_by(LANES) {
         let lanes = LANES.min(count - first);
         let (mut shapes, mut ids) = ([1.0; LANES], [0; LANES]);
@@ -110,20 +114,16 @@ impl pulp::WithSimd for Propose<'_> {
     }
 }
 
-impl Key {
-    /// The same key with gamma variates that are smooth in their shape, for finite differences.
-    pub fn smooth(self) -> Key {
-        self.gamma_method(GammaMethod::Inversion)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Key;
 
-    fn sample(a: f64, n: usize, method: GammaMethod) -> Vec<f64> {
+    const KEY: Key = Key::new(17);
+
+    fn sample(a: f64, n: usize, key: Key) -> Vec<f64> {
         let mut x = vec![0.0; n];
-        fill_gamma(Key::new(17).gamma_method(method).stream(2, 1), &[a], |i| i as u64, &mut x);
+        fill_gamma(key.stream(2, 1), &[a], |i| i as u64, &mut x);
         x
     }
 
@@ -133,7 +133,7 @@ mod tests {
     fn draws_pass_a_kolmogorov_smirnov_test() {
         for a in [0.05, 0.3, 0.9, 1.0, 1.5, 2.5, 5.0, 10.0, 57.5, 400.0, 3000.0] {
             let n = 200_000;
-            let mut x = sample(a, n, GammaMethod::Rejection);
+            let mut x = sample(a, n, KEY);
             x.sort_by(f64::total_cmp);
             let worst = (1..500).map(|i| {
                 let p = i as f64 / 500.0;
@@ -151,7 +151,7 @@ mod tests {
     fn draws_have_the_moments_of_a_gamma_distribution() {
         for a in [0.05, 0.5, 1.0, 3.0, 20.0, 1e3, 1e6_f64] {
             let n = 400_000;
-            let x = sample(a, n, GammaMethod::Rejection);
+            let x = sample(a, n, KEY);
             let moment = |k: i32| x.iter().map(|v| (v - a).powi(k)).sum::<f64>() / n as f64;
             // central moments of the distribution up to the sixth, from its cumulants a·(k−1)!
             let m4 = 3.0 * a * a + 6.0 * a;
@@ -165,11 +165,11 @@ mod tests {
 
     #[test]
     fn a_draw_does_not_depend_on_its_neighbours() {
-        for method in [GammaMethod::Rejection, GammaMethod::Inversion] {
-            let all = sample(1.2, 100, method);
+        for key in [KEY, KEY.smooth()] {
+            let all = sample(1.2, 100, key);
             for i in [0, 3, 15, 16, 99] {
                 let mut one = [0.0];
-                fill_gamma(Key::new(17).gamma_method(method).stream(2, 1), &[1.2], |_| i as u64, &mut one);
+                fill_gamma(key.stream(2, 1), &[1.2], |_| i as u64, &mut one);
                 assert_eq!(one[0], all[i]);
             }
         }
@@ -179,7 +179,7 @@ mod tests {
     fn inversion_moves_smoothly_with_the_derivative() {
         let h = 1e-5;
         for a in [0.2, 1.0, 7.0, 50.0] {
-            let [low, mid, high] = [a - h, a, a + h].map(|a| sample(a, 50, GammaMethod::Inversion));
+            let [low, mid, high] = [a - h, a, a + h].map(|a| sample(a, 50, KEY.smooth()));
             for i in 0..50 {
                 let numeric = (high[i] - low[i]) / (2.0 * h);
                 let exact = crate::random::gamma_derivative(a, mid[i]);

@@ -38,7 +38,13 @@ pub fn gamma_derivative(a: f64, x: f64) -> f64 {
 }
 
 /// dx/da for every element; `a` has one element for all, or one for each.
+///
+/// # Panics
+///
+/// If `a` or `out` has another length.
 pub fn fill_gamma_derivative(a: &[f64], x: &[f64], out: &mut [f64]) {
+    let fits = out.len() == x.len() && (a.len() == 1 || a.len() == x.len());
+    assert!(fits, "fill_gamma_derivative: {} shapes, {} variates, {} results", a.len(), x.len(), out.len());
     let shape = |i: usize| if a.len() == 1 { a[0] } else { a[i] };
     for first in (0..x.len()).step_by(LANES) {
         let count = LANES.min(x.len() - first);

@@ -1,6 +1,6 @@
 //! Addresses of random numbers.
 
-use super::GammaMethod;
+use super::gamma::GammaMethod;
 
 /// What a run supplies: the seed, the training step and the posterior draw.
 ///
@@ -9,18 +9,18 @@ use super::GammaMethod;
 /// let key = Key::new(42).step(7).draw(3);
 /// assert_ne!(key, Key::new(42).step(7).draw(4));
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     seed: u64,
     step: u64,
     draw: u32,
-    pub(crate) gamma: GammaMethod,
+    gamma: GammaMethod,
 }
 
 impl Key {
     /// The key of step 0, draw 0.
-    pub fn new(seed: u64) -> Key {
-        Key { seed, ..Key::default() }
+    pub const fn new(seed: u64) -> Key {
+        Key { seed, step: 0, draw: 0, gamma: GammaMethod::Rejection }
     }
 
     /// The same key at another step.
@@ -33,9 +33,9 @@ impl Key {
         Key { draw, ..self }
     }
 
-    /// The same key with gamma variates made by `method`.
-    pub fn gamma_method(self, method: GammaMethod) -> Key {
-        Key { gamma: method, ..self }
+    /// The same key with gamma variates that are smooth in their shape: slow, for finite differences.
+    pub fn smooth(self) -> Key {
+        Key { gamma: GammaMethod::Inversion, ..self }
     }
 
     /// The stream of one random node: `depth` of its program's scope, and the node's number among the random ones.

@@ -12,7 +12,7 @@ mod incomplete_gamma;
 mod key;
 mod normal;
 
-pub use gamma::{GammaMethod, fill_gamma};
+pub use gamma::fill_gamma;
 pub use gamma_derivative::{fill_gamma_derivative, gamma_derivative};
 pub use incomplete_gamma::gamma_quantile;
 pub use key::{Key, Stream};

@@ -12,6 +12,10 @@ const PER_BLOCK: usize = 8;
 /// A column is the same whatever stands beside it, and a shorter column is the beginning of a longer one.
 /// √(−2 ln u)·(cos 2πv, sin 2πv) for u in (0, 1], v in (0, 1]; the largest value is 8.49.
 ///
+/// # Panics
+///
+/// If `out` is not a whole number of columns.
+///
 /// ```
 /// use dkp_tape::random::{Key, fill_normal};
 /// let stream = Key::new(1).stream(0, 0);
@@ -22,9 +26,7 @@ const PER_BLOCK: usize = 8;
 /// assert_eq!(both[3..], second);
 /// ```
 pub fn fill_normal(stream: Stream, len: usize, rows: impl Fn(usize) -> u64, out: &mut [f64]) {
-    if len == 0 {
-        return;
-    }
+    assert!(len > 0 && out.len().is_multiple_of(len), "fill_normal: {} numbers in columns of {len}", out.len());
     let blocks_a_column = len.div_ceil(PER_BLOCK);
     let blocks = blocks_a_column * (out.len() / len);
     let mut random = [[0; LANES]; 16];

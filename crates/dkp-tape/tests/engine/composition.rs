@@ -99,7 +99,7 @@ fn a_points_result_depends_on_its_own_row_alone() {
         let xs: Vec<f64> = ids.iter().flat_map(|&n| (0..3).map(move |i| ((5 * n + i) as f64).sin())).collect();
         let ys: Vec<f64> = ids.iter().map(|&n| (n as f64).cos()).collect();
         let masks: Vec<f64> = (0..24).map(|j| if j == position { 1.0 } else { 0.0 }).collect();
-        let totals = problem.scopes.evaluate(Plan::new(1, 1), Key::new(2), &|_, run| {
+        let totals = problem.scopes.evaluate(Plan { draws: 1, tiles: 1 }, Key::new(2), &|_, run| {
             run.set_rows(&ids);
             run.set_slice(x, &xs)?;
             run.set_slice(y, &ys)?;

@@ -263,7 +263,7 @@ impl Problem {
     }
 
     pub fn plan(&self) -> Plan {
-        Plan::new(self.size.draws, self.size.points.div_ceil(self.size.tile))
+        Plan { draws: self.size.draws, tiles: self.size.points.div_ceil(self.size.tile) }
     }
 
     /// The bound and its gradient.
