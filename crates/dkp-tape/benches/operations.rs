@@ -155,13 +155,13 @@ fn operations(m: usize, b: usize) {
         Case {
             name: "kernel_symmetric",
             leaves: vec![(m, m), (1, 1), (1, 1)],
-            record: |t, x| t.kernel_symmetric(SquaredExponential, x[0], [x[1], x[2]]),
+            record: |t, x| t.kernel_symmetric(SquaredExponential, x[0], &[x[1], x[2]]),
             flops: None,
         },
         Case {
             name: "kernel_cross",
             leaves: vec![(m, b), (m, 1), (1, b), (1, 1), (1, 1)],
-            record: |t, x| t.kernel_cross(SquaredExponential, x[0], x[1], x[2], [x[3], x[4]]),
+            record: |t, x| t.kernel_cross(SquaredExponential, x[0], x[1], x[2], &[x[3], x[4]]),
             flops: None,
         },
     ];

@@ -10,7 +10,7 @@ use crate::{Memory, Node, Problem, Tape};
 
 /// A kernel's value and derivatives at one element.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Jet<const P: usize> {
+pub struct Jet<T> {
     /// k(g, r, c).
     pub value: f64,
     /// ∂k/∂g, in the Gram matrix's element.
@@ -20,21 +20,48 @@ pub struct Jet<const P: usize> {
     /// ∂k/∂c, in the column's diagonal element.
     pub col: f64,
     /// ∂k/∂θ.
-    pub parameters: [f64; P],
+    pub parameters: T,
 }
 
-impl<const P: usize> Jet<P> {
+impl<T> Jet<T> {
     /// Of a kernel that depends on R = r + c − 2g alone, from ∂k/∂R.
     #[inline(always)]
-    pub fn of_distance(value: f64, slope: f64, parameters: [f64; P]) -> Jet<P> {
+    pub fn of_distance(value: f64, slope: f64, parameters: T) -> Jet<T> {
         Jet { value, g: -2.0 * slope, row: slope, col: slope, parameters }
     }
 }
 
-/// A kernel as a function of three numbers and P parameters.
+/// A kernel's parameters, or its derivatives in them: an array `[f64; P]`, P at most four.
+pub trait ParameterArray: Copy + Send + Sync + 'static {
+    /// How many there are.
+    const COUNT: usize;
+
+    /// An array of f(0), f(1), ….
+    fn gather(f: impl FnMut(usize) -> f64) -> Self;
+
+    /// The elements.
+    fn elements(&self) -> &[f64];
+}
+
+const MOST_PARAMETERS: usize = 4;
+
+impl<const P: usize> ParameterArray for [f64; P] {
+    const COUNT: usize = P;
+
+    fn gather(f: impl FnMut(usize) -> f64) -> [f64; P] {
+        std::array::from_fn(f)
+    }
+
+    #[inline(always)]
+    fn elements(&self) -> &[f64] {
+        self
+    }
+}
+
+/// A kernel as a function of three numbers and some parameters.
 ///
-/// It is evaluated in vector loops: mark `at` `#[inline(always)]`, use [`math`](crate::math) for transcendental functions, and select instead of
-/// branching.
+/// It is evaluated in vector loops: mark `at` `#[inline(always)]`, use [`math`](crate::math) for transcendental functions,
+/// and select instead of branching.
 ///
 /// ```
 /// use dkp_tape::{Jet, KernelMap, Tape, math};
@@ -42,11 +69,12 @@ impl<const P: usize> Jet<P> {
 /// /// exp(−R/(2ℓ²)) with R = r + c − 2g and the parameter ℓ.
 /// struct SquaredExponential;
 ///
-/// impl KernelMap<1> for SquaredExponential {
+/// impl KernelMap for SquaredExponential {
+///     type Parameters = [f64; 1];
 ///     const OF_DISTANCE: bool = true;
 ///
 ///     #[inline(always)]
-///     fn at(&self, [l]: &[f64; 1], g: f64, row: f64, col: f64) -> Jet<1> {
+///     fn at(&self, [l]: &[f64; 1], g: f64, row: f64, col: f64) -> Jet<[f64; 1]> {
 ///         let distance = (row + col - 2.0 * g).max(0.0);
 ///         let inverse = 1.0 / l; // the same for all elements: not repeated in the loop
 ///         let precision = inverse * inverse;
@@ -58,59 +86,57 @@ impl<const P: usize> Jet<P> {
 /// let mut tape = Tape::new("kernel");
 /// let g = tape.leaf("g", 4, 4);
 /// let l = tape.leaf("lengthscale", 1, 1);
-/// let k = tape.kernel_symmetric(SquaredExponential, g, [l]);
+/// let k = tape.kernel_symmetric(SquaredExponential, g, &[l]);
 /// ```
-pub trait KernelMap<const P: usize>: Send + Sync + 'static {
+pub trait KernelMap: Send + Sync + 'static {
+    /// `[f64; P]` for P parameters.
+    type Parameters: ParameterArray;
+
     /// Whether the kernel depends on R = r + c − 2g alone: then ∂k/∂r = ∂k/∂c = −½∂k/∂g, and they are not kept.
     const OF_DISTANCE: bool = false;
 
     /// The kernel at one element.
-    fn at(&self, parameters: &[f64; P], g: f64, row: f64, col: f64) -> Jet<P>;
+    fn at(&self, parameters: &Self::Parameters, g: f64, row: f64, col: f64) -> Jet<Self::Parameters>;
 }
 
 impl Tape {
     /// The kernel over a symmetric block: K_ij = k(g_ij, g_ii, g_jj). Parameters are 1×1 nodes.
     #[track_caller]
-    pub fn kernel_symmetric<const P: usize>(&mut self, map: impl KernelMap<P>, g: Node, parameters: [Node; P]) -> Node {
+    pub fn kernel_symmetric(&mut self, map: impl KernelMap, g: Node, parameters: &[Node]) -> Node {
         square("kernel_symmetric", g);
-        self.record_kernel("kernel_symmetric", Kernel { map, block: Block::Symmetric }, &[g], &parameters)
+        self.record_kernel("kernel_symmetric", Kernel { map, block: Block::Symmetric }, &[g], parameters)
     }
 
     /// The kernel over a cross block: K_ij = k(g_ij, r_i, c_j), with the two blocks' diagonals.
     #[track_caller]
-    pub fn kernel_cross<const P: usize>(
-        &mut self,
-        map: impl KernelMap<P>,
-        g: Node,
-        rows: Node,
-        cols: Node,
-        parameters: [Node; P],
-    ) -> Node {
+    pub fn kernel_cross(&mut self, map: impl KernelMap, g: Node, rows: Node, cols: Node, parameters: &[Node]) -> Node {
         vector("kernel_cross", rows, g.rows());
         vector("kernel_cross", cols, g.cols());
         let kernel = Kernel { map, block: Block::Cross };
-        self.record_kernel("kernel_cross", kernel, &[g, rows, cols], &parameters)
+        self.record_kernel("kernel_cross", kernel, &[g, rows, cols], parameters)
     }
 
     /// The kernel of every point with itself: k(d_j, d_j, d_j) for the elements of d.
     #[track_caller]
-    pub fn kernel_diagonal<const P: usize>(&mut self, map: impl KernelMap<P>, d: Node, parameters: [Node; P]) -> Node {
-        self.record_kernel("kernel_diagonal", Kernel { map, block: Block::Diagonal }, &[d], &parameters)
+    pub fn kernel_diagonal(&mut self, map: impl KernelMap, d: Node, parameters: &[Node]) -> Node {
+        self.record_kernel("kernel_diagonal", Kernel { map, block: Block::Diagonal }, &[d], parameters)
     }
 
     #[track_caller]
-    fn record_kernel<const P: usize, K: KernelMap<P>>(
+    fn record_kernel<K: KernelMap>(
         &mut self,
         name: &str,
-        kernel: Kernel<P, K>,
+        kernel: Kernel<K>,
         arguments: &[Node],
-        parameters: &[Node; P],
+        parameters: &[Node],
     ) -> Node {
+        let count = K::Parameters::COUNT;
+        assert!(parameters.len() == count, "{name}: {} parameters for a kernel with {count}", parameters.len());
         parameters.iter().for_each(|p| scalar(name, *p));
         let arguments = [arguments, parameters].concat();
         let g = arguments[0];
-        let planes = if arguments.iter().any(|a| a.differentiable) { Kernel::<P, K>::PLANES } else { 0 };
-        let memory = Memory { saved: planes * g.len(), scratch: g.len() + g.rows() + g.cols() };
+        let planes = if arguments.iter().any(|a| a.differentiable) { Kernel::<K>::PLANES } else { 0 };
+        let memory = Memory { saved: planes * g.len(), scratch: g.rows() + g.cols() };
         self.record(Box::new(kernel), &arguments, (g.rows(), g.cols()), memory)
     }
 }
@@ -123,16 +149,21 @@ enum Block {
     Diagonal,
 }
 
-/// The operation: a kernel with P parameters over one kind of block.
-struct Kernel<const P: usize, K> {
+/// The operation: a kernel over one kind of block.
+struct Kernel<K> {
     map: K,
     block: Block,
 }
 
-impl<const P: usize, K: KernelMap<P>> Kernel<P, K> {
+impl<K: KernelMap> Kernel<K> {
     /// Derivatives kept in front of those in the parameters: ∂g, and ∂r and ∂c unless they follow from it.
     const DIRECT: usize = if K::OF_DISTANCE { 1 } else { 3 };
-    const PLANES: usize = Self::DIRECT + P;
+    const PLANES: usize = Self::DIRECT + Self::COUNT;
+    const COUNT: usize = {
+        let count = K::Parameters::COUNT;
+        assert!(count <= MOST_PARAMETERS, "a kernel has at most four parameters");
+        count
+    };
 
     /// A derivative of one column of K: plane 0 is ∂g, 1 is ∂r, 2 is ∂c; and the factor that it is to be multiplied by.
     fn direct(saved: &[f64], height: usize, plane: usize) -> (&[f64], f64) {
@@ -150,8 +181,8 @@ impl<const P: usize, K: KernelMap<P>> Kernel<P, K> {
         if self.block == Block::Cross { 3 } else { 1 }
     }
 
-    fn parameters(&self, inputs: &Inputs<'_>) -> [f64; P] {
-        std::array::from_fn(|p| inputs.scalar(self.blocks() + p))
+    fn parameters(&self, inputs: &Inputs<'_>) -> K::Parameters {
+        K::Parameters::gather(|p| inputs.scalar(self.blocks() + p))
     }
 
     /// A vector of diagonal elements is one column, whichever way it lies.
@@ -163,7 +194,7 @@ impl<const P: usize, K: KernelMap<P>> Kernel<P, K> {
     #[inline(always)]
     fn column(
         &self,
-        theta: &[f64; P],
+        theta: &K::Parameters,
         g: &[f64],
         r: impl Fn(usize) -> f64,
         c: impl Fn(usize) -> f64,
@@ -182,7 +213,7 @@ impl<const P: usize, K: KernelMap<P>> Kernel<P, K> {
         let mut next = || &mut planes.next().unwrap_or_default()[..n];
         let dg = next();
         let [dr, dc] = if K::OF_DISTANCE { [&mut [][..], &mut []] } else { [next(), next()] };
-        let dp: [&mut [f64]; P] = std::array::from_fn(|_| next());
+        let dp: [&mut [f64]; MOST_PARAMETERS] = std::array::from_fn(|p| if p < Self::COUNT { next() } else { &mut [] });
         for i in 0..n {
             let jet = self.map.at(theta, g[i], r(i), c(i));
             out[i] = jet.value;
@@ -191,14 +222,14 @@ impl<const P: usize, K: KernelMap<P>> Kernel<P, K> {
                 dr[i] = jet.row;
                 dc[i] = jet.col;
             }
-            for p in 0..P {
-                dp[p][i] = jet.parameters[p];
+            for p in 0..Self::COUNT {
+                dp[p][i] = jet.parameters.elements()[p];
             }
         }
     }
 }
 
-impl<const P: usize, K: KernelMap<P>> Operation for Kernel<P, K> {
+impl<K: KernelMap> Operation for Kernel<K> {
     fn name(&self) -> &'static str {
         match self.block {
             Block::Symmetric => "kernel_symmetric",
@@ -245,17 +276,18 @@ impl<const P: usize, K: KernelMap<P>> Operation for Kernel<P, K> {
         let height = self.height(rows, seed.len());
         let columns = || seed.chunks_exact(height).zip(saved.chunks_exact(Self::PLANES * height));
         let cols = seed.len() / height;
-        let wanted: [bool; P] = std::array::from_fn(|p| targets.wants(self.blocks() + p));
+        let wanted: [bool; MOST_PARAMETERS] =
+            std::array::from_fn(|p| p < Self::COUNT && targets.wants(self.blocks() + p));
         // the sums that belong to rows, columns and parameters
         let (row_sums, scratch) = scratch.split_at_mut(height);
         let col_sums = &mut scratch[..cols];
         row_sums.fill(0.0);
-        let mut parameter_sums = [0.0; P];
+        let mut parameter_sums = [0.0; MOST_PARAMETERS];
         for ((seed, saved), col_sum) in columns().zip(col_sums.iter_mut()) {
             let ((dr, fr), (dc, fc)) = (Self::direct(saved, height, 1), Self::direct(saved, height, 2));
             add_product(row_sums, fr, seed, dr);
             *col_sum = fc * dot(seed, dc);
-            for p in (0..P).filter(|&p| wanted[p]) {
+            for p in (0..Self::COUNT).filter(|&p| wanted[p]) {
                 parameter_sums[p] += dot(seed, Self::parametric(saved, height, p));
             }
         }
@@ -286,7 +318,7 @@ impl<const P: usize, K: KernelMap<P>> Operation for Kernel<P, K> {
                 target.add1(col_sums, |s| s);
             }
         }
-        for (p, sum) in parameter_sums.into_iter().enumerate() {
+        for (p, sum) in parameter_sums.into_iter().enumerate().take(Self::COUNT) {
             if let Some(target) = targets.get(self.blocks() + p) {
                 target.add_constant(sum);
             }
@@ -316,9 +348,11 @@ mod tests {
     /// h·exp(−R/(2ℓ²))·(1 + r/10 + c²/10): depends on all arguments, each in its own way.
     struct Test;
 
-    impl KernelMap<2> for Test {
+    impl KernelMap for Test {
+        type Parameters = [f64; 2];
+
         #[inline(always)]
-        fn at(&self, [h, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<2> {
+        fn at(&self, [h, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
             let distance = row + col - 2.0 * g;
             let precision = 1.0 / (l * l);
             let base = crate::math::exp(-0.5 * precision * distance);
@@ -337,11 +371,12 @@ mod tests {
     /// A function of the distance alone.
     struct Cauchy;
 
-    impl KernelMap<1> for Cauchy {
+    impl KernelMap for Cauchy {
+        type Parameters = [f64; 1];
         const OF_DISTANCE: bool = true;
 
         #[inline(always)]
-        fn at(&self, [l]: &[f64; 1], g: f64, row: f64, col: f64) -> Jet<1> {
+        fn at(&self, [l]: &[f64; 1], g: f64, row: f64, col: f64) -> Jet<[f64; 1]> {
             let distance = row + col - 2.0 * g;
             let value = 1.0 / (1.0 + distance / l);
             Jet::of_distance(value, -value * value / l, [value * value * distance / (l * l)])
@@ -356,9 +391,9 @@ mod tests {
             gradcheck(&leaves, |t, x| {
                 let g = t.symmetric_product(x[0]);
                 let (d, shift) = (t.diagonal(g), t.affine(x[2], 1.0, 20.0));
-                let symmetric = t.kernel_symmetric(Cauchy, g, [x[3]]);
-                let cross = t.kernel_cross(Cauchy, x[0], x[1], shift, [x[3]]);
-                let diagonal = t.kernel_diagonal(Cauchy, d, [x[3]]);
+                let symmetric = t.kernel_symmetric(Cauchy, g, &[x[3]]);
+                let cross = t.kernel_cross(Cauchy, x[0], x[1], shift, &[x[3]]);
+                let diagonal = t.kernel_diagonal(Cauchy, d, &[x[3]]);
                 let both = t.product(symmetric, cross);
                 t.scale_rows(diagonal, both)
             })
@@ -377,7 +412,7 @@ mod tests {
             let [h, l] = parameters();
             for rows in [cases::positive(2, m, 1), Mat::from_fn(m, 1, |_, _| 0.5)] {
                 let leaves = [cases::matrix(1, m, n), rows, cases::positive(3, 1, n), h.clone(), l.clone()];
-                gradcheck(&leaves, |t, x| t.kernel_cross(Test, x[0], x[1], x[2], [x[3], x[4]]))
+                gradcheck(&leaves, |t, x| t.kernel_cross(Test, x[0], x[1], x[2], &[x[3], x[4]]))
                     .unwrap()
                     .assert_below(1e-7);
             }
@@ -394,16 +429,24 @@ mod tests {
                 let leaves = [g, h.clone(), l.clone()];
                 gradcheck(&leaves, |t, x| {
                     let g = t.symmetric_product(x[0]);
-                    t.kernel_symmetric(Test, g, [x[1], x[2]])
+                    t.kernel_symmetric(Test, g, &[x[1], x[2]])
                 })
                 .unwrap()
                 .assert_below(1e-6);
             }
             for d in [cases::positive(3, n, 1), cases::positive(3, 1, n)] {
                 let leaves = [d, h.clone(), l.clone()];
-                gradcheck(&leaves, |t, x| t.kernel_diagonal(Test, x[0], [x[1], x[2]])).unwrap().assert_below(1e-8);
+                gradcheck(&leaves, |t, x| t.kernel_diagonal(Test, x[0], &[x[1], x[2]])).unwrap().assert_below(1e-8);
             }
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "kernel_symmetric: 1 parameters for a kernel with 2")]
+    fn every_parameter_must_be_given() {
+        let mut tape = Tape::new("misuse");
+        let (g, h) = (tape.leaf("g", 2, 2), tape.leaf("h", 1, 1));
+        tape.kernel_symmetric(Test, g, &[h]);
     }
 
     #[test]
@@ -414,9 +457,9 @@ mod tests {
         let (h, l) = (tape.number(1.1), tape.number(0.8));
         let g = tape.symmetric_product(x);
         let d = tape.diagonal(g);
-        let symmetric = tape.kernel_symmetric(Test, g, [h, l]);
-        let cross = tape.kernel_cross(Test, g, d, d, [h, l]);
-        let diagonal = tape.kernel_diagonal(Test, d, [h, l]);
+        let symmetric = tape.kernel_symmetric(Test, g, &[h, l]);
+        let cross = tape.kernel_cross(Test, g, d, d, &[h, l]);
+        let diagonal = tape.kernel_diagonal(Test, d, &[h, l]);
         let mut run = tape.finish().workspace();
         run.set(x, cases::matrix(6, n, 3).as_ref()).unwrap();
         run.forward(Key::new(0), Pass::Value).unwrap();

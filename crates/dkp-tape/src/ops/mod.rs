@@ -21,7 +21,7 @@ mod sum;
 mod symmetric_product;
 mod transpose;
 
-pub use kernel::{Jet, KernelMap};
+pub use kernel::{Jet, KernelMap, ParameterArray};
 
 use crate::node::Node;
 

@@ -11,11 +11,12 @@ use faer::Mat;
 #[derive(Clone, Copy)]
 pub struct SquaredExponential;
 
-impl KernelMap<2> for SquaredExponential {
+impl KernelMap for SquaredExponential {
+    type Parameters = [f64; 2];
     const OF_DISTANCE: bool = true;
 
     #[inline(always)]
-    fn at(&self, [h2, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<2> {
+    fn at(&self, [h2, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
         let distance = (row + col - 2.0 * g).max(0.0);
         let inverse = 1.0 / l; // the same for all elements: not repeated in the loop
         let precision = inverse * inverse;
@@ -174,7 +175,7 @@ impl Problem {
         let g1 = draw.symmetric_product(phi_i.t());
         let g1_diagonal = draw.diagonal(g1);
         draw.section("layer 1");
-        let k1 = draw.kernel_symmetric(SquaredExponential, g1, kernels[0]);
+        let k1 = draw.kernel_symmetric(SquaredExponential, g1, &kernels[0]);
         let jitter = draw.number(1e-6);
         let k1 = draw.add_diagonal(k1, jitter);
         let psi = draw.scale(hidden.delta, k1);
@@ -184,7 +185,7 @@ impl Problem {
         let g2 = draw.symmetric_product(layer.root.t());
         let g2_diagonal = draw.diagonal(g2);
         draw.section("output layer");
-        let k2 = draw.kernel_symmetric(SquaredExponential, g2, kernels[1]);
+        let k2 = draw.kernel_symmetric(SquaredExponential, g2, &kernels[1]);
         // CCᵀ = I + TᵀKT, E = C⁻¹Tᵀ, a = EᵀEv
         let kt = draw.matmul(k2, t);
         let tkt = draw.matmul(t.t(), kt);
@@ -213,8 +214,8 @@ impl Problem {
         let phi_t = tile.matmul(root, x);
         let g1_it = tile.matmul(phi_i.t(), phi_t);
         let g1_tt = tile.column_norms(phi_t);
-        let k1_it = tile.kernel_cross(SquaredExponential, g1_it, g1_diagonal, g1_tt, kernels[0]);
-        let k1_tt = tile.kernel_diagonal(SquaredExponential, g1_tt, kernels[0]);
+        let k1_it = tile.kernel_cross(SquaredExponential, g1_it, g1_diagonal, g1_tt, &kernels[0]);
+        let k1_tt = tile.kernel_diagonal(SquaredExponential, g1_tt, &kernels[0]);
         let (psi_it, psi_tt) = (tile.scale(hidden.delta, k1_it), tile.scale(hidden.delta, k1_tt));
         // w = L⁻¹ψ, s = ψ_tt − ‖w‖², g = ½s/Gamma(½(δ+M+2)), b = L⁻ᵀ(w + √g·ε)
         let w = tile.solve(prior, psi_it);
@@ -232,8 +233,8 @@ impl Problem {
         let g2_it = tile.matmul(g2, weights);
         let explained = tile.column_dots(weights, g2_it);
         let g2_tt = tile.add(g, explained);
-        let k2_it = tile.kernel_cross(SquaredExponential, g2_it, g2_diagonal, g2_tt, kernels[1]);
-        let k2_tt = tile.kernel_diagonal(SquaredExponential, g2_tt, kernels[1]);
+        let k2_it = tile.kernel_cross(SquaredExponential, g2_it, g2_diagonal, g2_tt, &kernels[1]);
+        let k2_tt = tile.kernel_diagonal(SquaredExponential, g2_tt, &kernels[1]);
         // m = aᵀk, s = k_tt − ‖Ek‖²
         let mean = tile.matmul(a.t(), k2_it);
         let ek = tile.matmul(e, k2_it);
