@@ -88,21 +88,17 @@ impl From<Node> for Operand {
 /// A lower-triangular matrix with nonzero diagonal, made by [`Tape::cholesky`](crate::Tape::cholesky) or
 /// [`Tape::lower`](crate::Tape::lower): what a solve or a log-determinant takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lower {
-    pub(crate) factor: Node,
-    /// The inverses of the factor's diagonal blocks, for solves.
-    pub(crate) inverse: Node,
-}
+pub struct Lower(pub(crate) Node);
 
 impl Lower {
     /// The matrix itself, zero above the diagonal.
     pub fn matrix(self) -> Node {
-        self.factor
+        self.0
     }
 
     /// The number of rows.
     pub fn size(self) -> usize {
-        self.factor.rows()
+        self.0.rows()
     }
 }
 

@@ -82,22 +82,10 @@ pub(crate) enum Gradient {
 
 /// How a node comes by its value.
 pub(crate) enum Kind {
-    Leaf {
-        name: String,
-    },
+    Leaf { name: String },
     Constant(Vec<f64>),
-    Outer {
-        depth: usize,
-        index: usize,
-    },
-    /// A part of another node's saved memory.
-    View,
-    Operation {
-        op: Box<dyn Operation>,
-        arguments: Vec<u32>,
-        saved: usize,
-        section: Arc<str>,
-    },
+    Outer { depth: usize, index: usize },
+    Operation { op: Box<dyn Operation>, arguments: Vec<u32>, saved: usize, section: Arc<str> },
 }
 
 impl Kind {
@@ -105,7 +93,7 @@ impl Kind {
         match self {
             Kind::Leaf { name } => format!("leaf \"{name}\""),
             Kind::Constant(_) => "constant".to_string(),
-            Kind::Outer { .. } | Kind::View => "node".to_string(),
+            Kind::Outer { .. } => "node".to_string(),
             Kind::Operation { op, .. } => op.name().to_string(),
         }
     }

@@ -1,6 +1,6 @@
 //! Recording.
 
-use crate::node::{Lower, Node, Shape, TapeId};
+use crate::node::{Node, Shape, TapeId};
 use crate::operation::Operation;
 use crate::program::{Gradient, Kind, Program, Slot, Value, aligned};
 use std::collections::HashMap;
@@ -179,37 +179,6 @@ impl Tape {
             section: self.section.clone(),
         };
         self.push(kind, Shape(shape.0, shape.1), memory.saved, differentiable)
-    }
-
-    /// Records an operation that makes a lower-triangular matrix and saves the inverses of its diagonal blocks.
-    #[track_caller]
-    pub(crate) fn record_lower(
-        &mut self,
-        op: Box<dyn Operation>,
-        arguments: &[Node],
-        size: usize,
-        scratch: usize,
-    ) -> Lower {
-        let block = crate::dense::BLOCK;
-        let memory = Memory { saved: size * block, scratch };
-        let factor = self.record(op, arguments, (size, size), memory);
-        let Value::Own(offset) = self.slots[factor.index as usize].value else { unreachable!("just recorded") };
-        let slot = Slot {
-            rows: size,
-            cols: block,
-            value: Value::Own(offset + aligned(size * size)),
-            gradient: Gradient::None,
-        };
-        self.slots.push(slot);
-        self.kinds.push(Kind::View);
-        let inverse = Node {
-            tape: self.id,
-            index: self.slots.len() as u32 - 1,
-            rows: size as u32,
-            cols: block as u32,
-            differentiable: false,
-        };
-        Lower { factor, inverse }
     }
 
     /// The number of the next random node.

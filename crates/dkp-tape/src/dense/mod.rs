@@ -1,18 +1,18 @@
 //! Factorisations and triangular solves made of matrix products.
 //!
 //! faer's matrix product runs near the machine's peak even for narrow panels; its triangular routines do less well
-//! at a hundred rows. So everything here is a short loop over panels whose work is one product each. The numbers
-//! stand in docs/decisions/panels.md.
+//! at a hundred rows. So everything here is a short loop over panels, a product each and a small triangle that is
+//! solved by substitution. The numbers stand in docs/decisions/panels.md.
 
 mod cholesky;
-mod inverse_blocks;
 mod lower_product;
 mod solve;
+mod triangle;
 
 pub(crate) use cholesky::cholesky_in_place;
-pub(crate) use inverse_blocks::{BLOCK, invert_blocks};
-pub(crate) use lower_product::{lower_product, lower_product_with_upper, mirror_lower};
-pub(crate) use solve::{Part, Side, solve_in_place, solve_scratch};
+pub(crate) use lower_product::{lower_product, lower_product_with_upper, mirror_lower, transpose_in_place};
+pub(crate) use solve::{Part, solve_in_place};
+pub(crate) use triangle::Side;
 
 use faer::linalg::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

@@ -5,11 +5,10 @@
 
 use super::square;
 use crate::dense::{
-    BLOCK, Part, Side, cholesky_in_place, lower_product_with_upper, mirror_lower, solve_in_place, solve_scratch,
+    Part, Side, cholesky_in_place, lower_product_with_upper, mirror_lower, solve_in_place, transpose_in_place,
 };
 use crate::operation::{Adjoint, Forward, Operation};
-use crate::{Lower, Node, Problem, Tape};
-use faer::prelude::ReborrowMut as _;
+use crate::{Lower, Memory, Node, Problem, Tape};
 use faer::{MatMut, MatRef};
 
 impl Tape {
@@ -20,7 +19,7 @@ impl Tape {
     pub fn cholesky(&mut self, a: Node) -> Lower {
         square("cholesky", a);
         let n = a.rows();
-        self.record_lower(Box::new(Cholesky), &[a], n, n * n + solve_scratch(n))
+        Lower(self.record(Box::new(Cholesky), &[a], (n, n), Memory { saved: 0, scratch: n * n }))
     }
 }
 
@@ -34,8 +33,7 @@ impl Operation for Cholesky {
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
         let size = run.rows;
         run.output.copy_from_slice(run.inputs.slice(0));
-        let output = MatMut::from_column_major_slice_mut(run.output, size, size);
-        cholesky_in_place(output, run.saved, run.scratch).map_err(|p| Problem::NotPositiveDefinite {
+        cholesky_in_place(run.output, size).map_err(|p| Problem::NotPositiveDefinite {
             size,
             pivot: p.pivot,
             value: p.value,
@@ -46,15 +44,15 @@ impl Operation for Cholesky {
         let Some(target) = run.targets.get(0) else { return };
         let n = run.rows;
         let l = MatRef::from_column_major_slice(run.output, n, n);
-        let inverse = MatRef::from_column_major_slice(run.saved, n, BLOCK);
-        let (q, scratch) = run.scratch.split_at_mut(n * n);
-        let mut matrix = MatMut::from_column_major_slice_mut(q, n, n);
-        lower_product_with_upper(matrix.rb_mut(), l.transpose(), MatRef::from_column_major_slice(run.seed, n, n), 0.5);
-        mirror_lower(matrix.rb_mut());
-        solve_in_place(Side::Transposed, Part::All, l, inverse, matrix.rb_mut(), scratch);
-        let mut transposed = matrix.transpose_mut();
-        solve_in_place(Side::Transposed, Part::Lower, l, inverse, transposed.rb_mut(), scratch);
-        mirror_lower(transposed);
+        let seed = MatRef::from_column_major_slice(run.seed, n, n);
+        let q = &mut run.scratch[..n * n];
+        lower_product_with_upper(MatMut::from_column_major_slice_mut(q, n, n), l.transpose(), seed, 0.5);
+        mirror_lower(MatMut::from_column_major_slice_mut(q, n, n));
+        // L⁻ᵀ·(L⁻ᵀ·Q)ᵀ, of which the lower triangle is enough
+        solve_in_place(Side::Transposed, Part::All, l, q);
+        transpose_in_place(q, n);
+        solve_in_place(Side::Transposed, Part::Lower, l, q);
+        mirror_lower(MatMut::from_column_major_slice_mut(q, n, n));
         target.add1(q, |x| x);
     }
 }

@@ -1,4 +1,4 @@
-//! y = log|LLᵀ| = 2 Σ log L_jj. Adjoint: L̄_jj += 2ȳ/L_jj.
+//! y = log|LLᵀ| = 2 Σ log |L_jj|. Adjoint: L̄_jj += 2ȳ/L_jj.
 
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
@@ -7,7 +7,7 @@ impl Tape {
     /// The log-determinant of the matrix that L is the Cholesky factor of.
     #[track_caller]
     pub fn log_det(&mut self, l: Lower) -> Node {
-        self.record(Box::new(LogDet), &[l.factor], (1, 1), Memory::default())
+        self.record(Box::new(LogDet), &[l.0], (1, 1), Memory::default())
     }
 }
 
@@ -20,7 +20,7 @@ impl Operation for LogDet {
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
         let l = run.inputs.matrix(0);
-        run.output[0] = 2.0 * (0..l.nrows()).map(|j| l[(j, j)].ln()).sum::<f64>();
+        run.output[0] = 2.0 * (0..l.nrows()).map(|j| l[(j, j)].abs().ln()).sum::<f64>();
         Ok(())
     }
 

@@ -2,10 +2,8 @@
 //! Adjoints: d̄_j += L̄_jj, Ē_ij += L̄_ij for i > j.
 
 use super::{square, vector};
-use crate::dense::invert_blocks;
 use crate::operation::{Adjoint, Forward, Operation};
-use crate::{Lower, Node, Problem, Tape};
-use faer::MatRef;
+use crate::{Lower, Memory, Node, Problem, Tape};
 
 impl Tape {
     /// The lower-triangular matrix with diagonal d and the elements of E below it; the rest of E is not read.
@@ -15,7 +13,7 @@ impl Tape {
     pub fn lower(&mut self, d: Node, e: Node) -> Lower {
         square("lower", e);
         vector("lower", d, e.rows());
-        self.record_lower(Box::new(Assemble), &[d, e], e.rows(), 0)
+        Lower(self.record(Box::new(Assemble), &[d, e], (e.rows(), e.rows()), Memory::default()))
     }
 }
 
@@ -37,7 +35,6 @@ impl Operation for Assemble {
             column[j] = d[j];
             column[j + 1..].copy_from_slice(&e[j * n + j + 1..(j + 1) * n]);
         }
-        invert_blocks(MatRef::from_column_major_slice(run.output, n, n), run.saved);
         Ok(())
     }
 

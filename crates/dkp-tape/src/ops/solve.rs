@@ -2,10 +2,10 @@
 //!
 //! Adjoints: B̄ += Z with Z = L⁻ᵀX̄ (or L⁻¹X̄), and L̄ −= tril(Z·Xᵀ) (or tril(X·Zᵀ)).
 
-use crate::dense::{Part, Side, lower_product, solve_in_place, solve_scratch};
+use crate::dense::{Part, Side, lower_product, solve_in_place};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
-use faer::{MatMut, MatRef};
+use faer::MatRef;
 
 impl Tape {
     /// L⁻¹·B.
@@ -24,8 +24,8 @@ impl Tape {
     fn record_solve(&mut self, side: Side, l: Lower, b: Node) -> Node {
         let op = Solve { side };
         assert!(l.size() == b.rows(), "{}: factor of {} rows, right-hand side {}", op.name(), l.size(), b.shape());
-        let memory = Memory { saved: 0, scratch: b.len() + solve_scratch(b.cols()) };
-        self.record(Box::new(op), &[l.factor, l.inverse, b], (b.rows(), b.cols()), memory)
+        let memory = Memory { saved: 0, scratch: b.len() };
+        self.record(Box::new(op), &[l.0, b], (b.rows(), b.cols()), memory)
     }
 }
 
@@ -41,23 +41,21 @@ impl Operation for Solve {
         }
     }
 
-    fn forward(&self, mut run: Forward<'_>) -> Result<(), Problem> {
-        run.output.copy_from_slice(run.inputs.slice(2));
-        let (l, inverse, scratch) = (run.inputs.matrix(0), run.inputs.matrix(1), std::mem::take(&mut run.scratch));
-        solve_in_place(self.side, Part::All, l, inverse, run.output_matrix(), scratch);
+    fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+        run.output.copy_from_slice(run.inputs.slice(1));
+        solve_in_place(self.side, Part::All, run.inputs.matrix(0), run.output);
         Ok(())
     }
 
     fn adjoint(&self, mut run: Adjoint<'_>) {
-        let (l, inverse) = (run.inputs.matrix(0), run.inputs.matrix(1));
         let (rows, cols) = (run.rows, run.seed.len() / run.rows);
-        let (z, scratch) = run.scratch.split_at_mut(run.seed.len());
+        let z = &mut run.scratch[..run.seed.len()];
         z.copy_from_slice(run.seed);
         let other = match self.side {
             Side::Lower => Side::Transposed,
             Side::Transposed => Side::Lower,
         };
-        solve_in_place(other, Part::All, l, inverse, MatMut::from_column_major_slice_mut(z, rows, cols), scratch);
+        solve_in_place(other, Part::All, run.inputs.matrix(0), z);
         if let Some(target) = run.targets.get(0) {
             let x = MatRef::from_column_major_slice(run.output, rows, cols);
             let z = MatRef::from_column_major_slice(z, rows, cols);
@@ -67,7 +65,7 @@ impl Operation for Solve {
                 Side::Transposed => lower_product(dst, accum, x, z.transpose(), -1.0),
             }
         }
-        if let Some(target) = run.targets.get(2) {
+        if let Some(target) = run.targets.get(1) {
             target.add1(z, |z| z);
         }
     }
@@ -79,7 +77,7 @@ mod tests {
     use crate::{Lower, Node, Pass, Tape, random::Key};
     use faer::Mat;
 
-    /// A lower-triangular matrix of a leaf's lower triangle, with a diagonal of the leaf's absolute values plus 1.
+    /// The Cholesky factor of XXᵀ + I.
     fn factor(tape: &mut Tape, x: Node) -> Lower {
         let s = tape.symmetric_product(x);
         let one = tape.number(1.0);
