@@ -44,174 +44,148 @@ fn seconds(mut f: impl FnMut()) -> f64 {
     best
 }
 
-/// An operation to be timed: what it is called, its leaves, how it is recorded, and its useful floating-point
-/// operations forward and backward (none for operations that are bound by memory).
+/// How an operation is recorded on its arguments, and on the factor of the first one if it takes one.
+type Record = fn(&mut Tape, &[Node], Option<Lower>) -> Node;
+
+/// An operation to be timed: its arguments' shapes, and its useful floating-point operations forward and backward
+/// (none for operations that are bound by memory or by elementary functions).
 struct Case {
     name: &'static str,
-    leaves: Vec<(usize, usize)>,
-    record: fn(&mut Tape, &[Node]) -> Node,
-    flops: Option<(f64, f64)>,
-}
-
-impl Case {
-    /// What the operation needs beforehand and is not charged for: the triangular factor, for those that take one.
-    fn record_base(&self, tape: &mut Tape, leaves: &[Node]) {
-        if self.name.starts_with("solve") || self.name == "log_det" {
-            lower(tape, leaves[0]);
-        }
-    }
+    arguments: Vec<(usize, usize)>,
+    takes_factor: bool,
+    flops: Option<[f64; 2]>,
+    record: Record,
 }
 
 fn operations(m: usize, b: usize) {
     let (a, x) = (matrix(m, m), matrix(m, b));
     let mut y = Mat::zeros(m, b);
     let product = seconds(|| matmul(y.as_mut(), Accum::Replace, a.as_ref(), x.as_ref(), 1.0, Par::Seq));
-    let (mf, bf) = (m as f64, b as f64);
-    let rate = 2.0 * mf * mf * bf / product;
+    let rate = 2.0 * (m * m * b) as f64 / product;
     println!("\n(M, B) = ({m}, {b}); plain product M×M by M×B: {:.1} µs, {:.1} GFLOP/s", product * 1e6, rate * 1e-9);
-    println!("{:28} {:>11} {:>11} {:>12} {:>11}", "", "forward µs", "of product", "backward µs", "of product");
-    let wide = |name, record, flops| Case { name, leaves: vec![(m, b)], record, flops };
-    let two = |name, record, flops| Case { name, leaves: vec![(m, b), (m, b)], record, flops };
-    let square = |name, record, flops| Case { name, leaves: vec![(m, m)], record, flops };
-    let mmb = mf * mf * bf;
+    println!("useful flops: rate relative to the product's; others: ns an element");
+    println!("{:26} {:>12} {:>12} {:>12} {:>12}", "", "forward µs", "", "backward µs", "");
+    let (square, wide, row, column, number) = ((m, m), (m, b), (1, b), (m, 1), (1, 1));
+    let mmb = (m * m * b) as f64;
+    let mmm = (m * m * m) as f64;
+    let costly = |name, arguments: &[(usize, usize)], forward, backward, record: Record| Case {
+        name,
+        arguments: arguments.to_vec(),
+        takes_factor: name.starts_with("solve"),
+        flops: Some([forward, backward]),
+        record,
+    };
+    let cheap = |name, arguments: &[(usize, usize)], record: Record| Case {
+        name,
+        arguments: arguments.to_vec(),
+        takes_factor: name == "log_det",
+        flops: None,
+        record,
+    };
     let cases = [
-        Case {
-            name: "matmul A·X",
-            leaves: vec![(m, m), (m, b)],
-            record: |t, x| t.matmul(x[0], x[1]),
-            flops: Some((2.0 * mmb, 4.0 * mmb)),
-        },
-        Case {
-            name: "matmul Aᵀ·X",
-            leaves: vec![(m, m), (m, b)],
-            record: |t, x| t.matmul(x[0].t(), x[1]),
-            flops: Some((2.0 * mmb, 4.0 * mmb)),
-        },
-        two("matmul X·Yᵀ", |t, x| t.matmul(x[0], x[1].t()), Some((2.0 * mmb, 4.0 * mmb))),
-        wide("symmetric_product X·Xᵀ", |t, x| t.symmetric_product(x[0]), Some((mmb, 2.0 * mmb))),
-        square("cholesky", |t, x| t.cholesky(x[0]).matrix(), Some((mf.powi(3) / 3.0, mf.powi(3) * 7.0 / 3.0))),
-        Case {
-            name: "solve L⁻¹·X",
-            leaves: vec![(m, m), (m, b)],
-            record: |t, x| {
-                let l = lower(t, x[0]);
-                t.solve(l, x[1])
-            },
-            flops: Some((mmb, 2.0 * mmb)),
-        },
-        Case {
-            name: "solve_transposed L⁻ᵀ·X",
-            leaves: vec![(m, m), (m, b)],
-            record: |t, x| {
-                let l = lower(t, x[0]);
-                t.solve_transposed(l, x[1])
-            },
-            flops: Some((mmb, 2.0 * mmb)),
-        },
-        square("lower", |t, x| lower(t, x[0]).matrix(), None),
-        square(
-            "log_det",
-            |t, x| {
-                let l = lower(t, x[0]);
-                t.log_det(l)
-            },
-            None,
-        ),
-        square("diagonal", |t, x| t.diagonal(x[0]), None),
-        square(
-            "add_diagonal",
-            |t, x| {
-                let one = t.number(1.0);
-                t.add_diagonal(x[0], one)
-            },
-            None,
-        ),
-        two("add", |t, x| t.add(x[0], x[1]), None),
-        two("product", |t, x| t.product(x[0], x[1]), None),
-        wide("affine", |t, x| t.affine(x[0], 2.0, 1.0), None),
-        Case { name: "scale", leaves: vec![(1, 1), (m, b)], record: |t, x| t.scale(x[0], x[1]), flops: None },
-        Case { name: "scale_rows", leaves: vec![(m, 1), (m, b)], record: |t, x| t.scale_rows(x[0], x[1]), flops: None },
-        Case {
-            name: "scale_columns",
-            leaves: vec![(1, b), (m, b)],
-            record: |t, x| t.scale_columns(x[1], x[0]),
-            flops: None,
-        },
-        wide("column_norms", |t, x| t.column_norms(x[0]), None),
-        two("column_dots", |t, x| t.column_dots(x[0], x[1]), None),
-        wide("squared_norm", |t, x| t.squared_norm(x[0]), None),
-        wide("transpose", |t, x| t.transpose(x[0]), None),
-        wide("slice", |t, x| t.slice(x[0], 0..x[0].rows() / 2, 0..x[0].cols()), None),
-        wide(
-            "gather_rows",
-            |t, x| {
-                let rows: Vec<usize> = (0..x[0].rows()).rev().collect();
-                t.gather_rows(x[0], &rows)
-            },
-            None,
-        ),
-        wide("log_sum_exp", |t, x| t.log_sum_exp(x[0]), None),
-        wide("exp", |t, x| t.exp(x[0]), None),
-        Case {
-            name: "kernel_symmetric",
-            leaves: vec![(m, m), (1, 1), (1, 1)],
-            record: |t, x| t.kernel_symmetric(SquaredExponential, x[0], &[x[1], x[2]]),
-            flops: None,
-        },
-        Case {
-            name: "kernel_cross",
-            leaves: vec![(m, b), (m, 1), (1, b), (1, 1), (1, 1)],
-            record: |t, x| t.kernel_cross(SquaredExponential, x[0], x[1], x[2], &[x[3], x[4]]),
-            flops: None,
-        },
+        costly("matmul A·X", &[square, wide], 2.0 * mmb, 4.0 * mmb, |t, x, _| t.matmul(x[0], x[1])),
+        costly("matmul Aᵀ·X", &[square, wide], 2.0 * mmb, 4.0 * mmb, |t, x, _| t.matmul(x[0].t(), x[1])),
+        costly("matmul X·Yᵀ", &[wide, wide], 2.0 * mmb, 4.0 * mmb, |t, x, _| t.matmul(x[0], x[1].t())),
+        costly("symmetric_product X·Xᵀ", &[wide], mmb, 2.0 * mmb, |t, x, _| t.symmetric_product(x[0])),
+        costly("cholesky", &[square], mmm / 3.0, mmm * 11.0 / 6.0, |t, x, _| t.cholesky(x[0]).matrix()),
+        costly("solve L⁻¹·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| t.solve(l.expect("a factor"), x[1])),
+        costly("solve_transposed L⁻ᵀ·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
+            t.solve_transposed(l.expect("a factor"), x[1])
+        }),
+        cheap("lower", &[square], |t, x, _| lower(t, x[0]).matrix()),
+        cheap("log_det", &[square], |t, _, l| t.log_det(l.expect("a factor"))),
+        cheap("diagonal", &[square], |t, x, _| t.diagonal(x[0])),
+        cheap("add_diagonal", &[square, number], |t, x, _| t.add_diagonal(x[0], x[1])),
+        cheap("add", &[wide, wide], |t, x, _| t.add(x[0], x[1])),
+        cheap("product", &[wide, wide], |t, x, _| t.product(x[0], x[1])),
+        cheap("affine", &[wide], |t, x, _| t.affine(x[0], 2.0, 1.0)),
+        cheap("scale", &[wide, number], |t, x, _| t.scale(x[1], x[0])),
+        cheap("scale_rows", &[wide, column], |t, x, _| t.scale_rows(x[1], x[0])),
+        cheap("scale_columns", &[wide, row], |t, x, _| t.scale_columns(x[0], x[1])),
+        cheap("column_norms", &[wide], |t, x, _| t.column_norms(x[0])),
+        cheap("column_dots", &[wide, wide], |t, x, _| t.column_dots(x[0], x[1])),
+        cheap("squared_norm", &[wide], |t, x, _| t.squared_norm(x[0])),
+        cheap("sum", &[wide], |t, x, _| t.sum(x[0])),
+        cheap("transpose", &[wide], |t, x, _| t.transpose(x[0])),
+        cheap("slice", &[wide], |t, x, _| t.slice(x[0], 0..x[0].rows() / 2, 0..x[0].cols())),
+        cheap("gather_rows", &[wide], |t, x, _| {
+            let rows: Vec<usize> = (0..x[0].rows()).rev().collect();
+            t.gather_rows(x[0], &rows)
+        }),
+        cheap("log_sum_exp", &[wide], |t, x, _| t.log_sum_exp(x[0])),
+        cheap("exp", &[wide], |t, x, _| t.exp(x[0])),
+        cheap("softplus", &[wide], |t, x, _| t.softplus(x[0])),
+        cheap("ln_gamma", &[column], |t, x, _| {
+            let positive = t.square(x[0]);
+            t.ln_gamma(positive)
+        }),
+        cheap("kernel_symmetric", &[square, number, number], |t, x, _| {
+            t.kernel_symmetric(SquaredExponential, x[0], &x[1..3])
+        }),
+        cheap("kernel_cross", &[wide, column, row, number, number], |t, x, _| {
+            t.kernel_cross(SquaredExponential, x[0], x[1], x[2], &x[3..5])
+        }),
+        cheap("kernel_diagonal", &[row, number, number], |t, x, _| {
+            t.kernel_diagonal(SquaredExponential, x[0], &x[1..3])
+        }),
+        cheap("normals", &[wide], |t, x, _| t.normals(x[0].rows(), x[0].cols())),
+        cheap("gammas", &[column], |t, x, _| {
+            let shapes = t.map("shape", x[0], |x| (50.0 + x, 1.0));
+            t.gammas(shapes)
+        }),
     ];
     for case in cases {
-        time_case(&case, rate, m * if case.leaves.contains(&(m, b)) { b } else { m });
+        time_case(&case, rate);
     }
 }
 
-fn time_case(case: &Case, rate: f64, elements: usize) {
-    let [forward, backward] = case_seconds(case);
-    let print = |seconds: f64, flops: Option<f64>| match flops {
-        Some(f) => format!("{:11.1} {:>11.2}", seconds * 1e6, f / seconds / rate),
-        None => format!("{:11.1} {:>8.2} ns", seconds * 1e6, seconds * 1e9 / elements as f64),
-    };
-    let (f, b) = (case.flops.map(|f| f.0), case.flops.map(|f| f.1));
-    println!("{:28} {} {:>1}{}", case.name, print(forward, f), "", print(backward, b));
+fn time_case(case: &Case, rate: f64) {
+    let elements = (case.arguments[0].0 * case.arguments[0].1) as f64;
+    print!("{:26}", case.name);
+    for (i, seconds) in case_seconds(case).into_iter().enumerate() {
+        let per = match case.flops {
+            Some(flops) => format!("{:.2}", flops[i] / seconds / rate),
+            None => format!("{:.2} ns", seconds * 1e9 / elements),
+        };
+        print!(" {:12.1} {per:>12}", seconds * 1e6);
+    }
+    println!();
 }
 
 /// Seconds of an operation's forward pass and of its adjoint: those of a program with it, less one without it.
 fn case_seconds(case: &Case) -> [f64; 2] {
     let time = |with: bool| {
         let mut tape = Tape::new("bench");
-        let nodes: Vec<Node> = case.leaves.iter().map(|&(r, c)| tape.leaf("x", r, c)).collect();
+        let nodes: Vec<Node> = case.arguments.iter().map(|&(r, c)| tape.leaf("x", r, c)).collect();
         // a copy of each leaf, so that adjoints are not those of leaves
         let copies: Vec<Node> = nodes.iter().map(|&n| tape.affine(n, 1.0, 0.0)).collect();
+        // what the operation is not charged for: its arguments, and a triangular factor for those that take one
+        let factor = case.takes_factor.then(|| lower(&mut tape, copies[0]));
+        let mut ends = copies.clone();
+        ends.extend(factor.map(Lower::matrix));
+        if with {
+            ends.push((case.record)(&mut tape, &copies, factor));
+        }
         // outputs are single elements: they cost next to nothing, and their adjoints fill a whole matrix
-        let ends = if with {
-            vec![(case.record)(&mut tape, &copies)]
-        } else {
-            case.record_base(&mut tape, &copies);
-            copies
-        };
         for end in &ends {
             let element = tape.slice(*end, 0..1, 0..1);
             tape.output("element", element);
         }
         let weights = vec![1.0; ends.len()];
         let mut run = tape.finish().workspace();
-        for (&node, &(r, c)) in nodes.iter().zip(&case.leaves) {
+        for (&node, &(r, c)) in nodes.iter().zip(&case.arguments) {
             run.set(node, matrix(r, c).as_ref()).expect("finite");
         }
         let forward = seconds(|| run.forward(Key::new(0), Pass::Gradient).expect("a run"));
         let both = seconds(|| {
             run.forward(Key::new(0), Pass::Gradient).expect("a run");
-            run.backward(&weights);
+            run.backward(&weights).expect("finite gradients");
         });
         [forward, both - forward]
     };
     let (with, without) = (time(true), time(false));
-    [0, 1].map(|i| (with[i] - without[i]).max(1e-9))
+    // what is faster than the clock's noise shows as zero
+    [0, 1].map(|i| (with[i] - without[i]).max(0.0))
 }
 
 fn matrix(rows: usize, cols: usize) -> Mat<f64> {

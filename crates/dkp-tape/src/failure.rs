@@ -48,6 +48,16 @@ pub enum Problem {
         /// Its value.
         value: f64,
     },
+    /// A gradient is infinite or NaN though every output was finite.
+    #[error("the gradient for row {row}, column {col} is {value}; some derivative on the way to it is not finite")]
+    NonFiniteGradient {
+        /// Row of the first such element.
+        row: usize,
+        /// Its column.
+        col: usize,
+        /// Its value.
+        value: f64,
+    },
     /// An output of a program is infinite or NaN though every leaf was finite.
     #[error("the output is {value}; some intermediate value overflowed or left a function's domain")]
     NonFiniteOutput {

@@ -6,6 +6,8 @@ use faer::{Mat, MatRef};
 
 /// Step of the five-point formula relative to a leaf's scale: about ε^{1/5}, where the truncation error h⁴ meets the rounding error ε/h.
 const STEP: f64 = 1e-3;
+/// An element moves by at least this fraction of what the leaf's largest element moves by.
+const LEAST: f64 = 1e-7;
 /// Elements of a gradient below this fraction of the largest one are compared with that fraction of it.
 const FLOOR: f64 = 1e-3;
 /// Rounding errors of a term, in units of its last place: what a few operations leave.
@@ -55,7 +57,9 @@ pub fn gradcheck(leaves: &[Mat<f64>], record: impl FnOnce(&mut Tape, &[Node]) ->
     let mut tape = Tape::new("gradcheck");
     let nodes: Vec<Node> =
         leaves.iter().enumerate().map(|(i, l)| tape.leaf(&format!("leaf {i}"), l.nrows(), l.ncols())).collect();
-    let result = record(&mut tape, &nodes);
+    // the function reads copies, which are inner nodes like those that it will read in a program
+    let copies: Vec<Node> = nodes.iter().map(|&n| tape.affine(n, 1.0, 0.0)).collect();
+    let result = record(&mut tape, &copies);
     let weights: Vec<f64> = (0..result.len()).map(|i| 1.0 + (1.7 * i as f64 + 0.3).sin()).collect();
     let weights = tape.constant(result.rows(), result.cols(), &weights);
     let weighted = tape.product(weights, result);
@@ -63,13 +67,17 @@ pub fn gradcheck(leaves: &[Mat<f64>], record: impl FnOnce(&mut Tape, &[Node]) ->
     tape.output("f", f);
     let mut run = tape.finish().workspace();
     let key = Key::new(1).smooth();
-    let rows: Vec<u64> = (0..run.program().row_count.unwrap_or(0) as u64).collect();
-    run.set_rows(&rows);
-    for (node, leaf) in nodes.iter().zip(leaves) {
-        run.set(*node, leaf.as_ref())?;
+    let rows: Vec<u64> = (0..run.program().point_count.unwrap_or(0) as u64).collect();
+    run.set_point_ids(&rows);
+    // once at other values first: nothing of it may be left in the memory
+    for factor in [1.0 + STEP, 1.0] {
+        for (node, leaf) in nodes.iter().zip(leaves) {
+            run.set(*node, (faer::Scale(factor) * leaf).as_ref())?;
+        }
+        run.clear_gradients();
+        run.forward(key, Pass::Gradient)?;
+        run.backward(&[1.0])?;
     }
-    run.forward(key, Pass::Gradient)?;
-    run.backward(&[1.0]);
     let analytic: Vec<Mat<f64>> = nodes.iter().map(|&n| run.gradient(n).to_owned()).collect();
     let gradients: Vec<MatRef<'_, f64>> = analytic.iter().map(Mat::as_ref).collect();
     compare(leaves, &gradients, |i, leaf| {
@@ -83,11 +91,19 @@ pub fn gradcheck(leaves: &[Mat<f64>], record: impl FnOnce(&mut Tape, &[Node]) ->
 /// and all others as they were. Each leaf is put back before the next one is changed.
 ///
 /// Differences are taken term by term, so that terms which do not change add no noise.
+///
+/// # Panics
+///
+/// If the gradients do not have the leaves' shapes.
 pub fn compare(
     leaves: &[Mat<f64>],
     gradients: &[MatRef<'_, f64>],
     mut f: impl FnMut(usize, MatRef<'_, f64>) -> Result<Vec<f64>, Failure>,
 ) -> Result<Report, Failure> {
+    let shape = |m: MatRef<'_, f64>| (m.nrows(), m.ncols());
+    let fits =
+        leaves.len() == gradients.len() && leaves.iter().zip(gradients).all(|(l, g)| shape(l.as_ref()) == shape(*g));
+    assert!(fits, "compare: the gradients do not have the leaves' shapes");
     let mut worst = Report { relative_error: 0.0, leaf: 0, element: 0, analytic: 0.0, numeric: 0.0 };
     for (i, (leaf, gradient)) in leaves.iter().zip(gradients).enumerate() {
         let mut moved = leaf.clone();
@@ -97,8 +113,8 @@ pub fn compare(
         for c in 0..leaf.ncols() {
             for r in 0..leaf.nrows() {
                 let at = leaf[(r, c)];
-                // elements far below the leaf's scale move by their own, so that positive ones stay positive
-                let h = STEP * if at == 0.0 { scale.max(f64::MIN_POSITIVE.sqrt()) } else { at.abs() };
+                // an element moves by its own size, so that positive ones stay positive, or by a little of the largest's
+                let h = STEP * if scale == 0.0 { 1.0 } else { at.abs().max(LEAST * scale) };
                 let mut value = |k: f64| {
                     moved[(r, c)] = at + k * h;
                     f(i, moved.as_ref())

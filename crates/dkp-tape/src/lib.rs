@@ -36,7 +36,7 @@
 //! run.set_slice(y, &[0.3, -0.2, 0.5])?;
 //! run.set_slice(noise, &[0.1])?;
 //! run.forward(Key::new(0), Pass::Gradient)?;
-//! run.backward(&[1.0]);
+//! run.backward(&[1.0])?;
 //! assert!(run.scalar(log_density) < 0.0);
 //! assert!(run.gradient(noise)[(0, 0)].is_finite());
 //! # Ok::<(), dkp_tape::Failure>(())

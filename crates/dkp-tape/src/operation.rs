@@ -40,8 +40,8 @@ pub struct Forward<'a> {
     pub key: Key,
     /// The nesting depth of the program, part of a random stream's address.
     pub depth: u32,
-    /// The row ids of the tile.
-    pub row_ids: &'a [u64],
+    /// The ids of the data points.
+    pub point_ids: &'a [u64],
 }
 
 impl<'a> Forward<'a> {

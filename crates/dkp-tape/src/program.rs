@@ -3,6 +3,7 @@
 use crate::node::{Node, TapeId};
 use crate::operation::Operation;
 use crate::workspace::Workspace;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A recorded program: immutable, and shared by the workspaces that run it.
@@ -12,8 +13,10 @@ pub struct Program {
     pub(crate) ancestors: Vec<TapeId>,
     pub(crate) slots: Vec<Slot>,
     pub(crate) kinds: Vec<Kind>,
+    /// This program's leaves for nodes of enclosing ones.
+    pub(crate) imported: HashMap<(TapeId, u32), Node>,
     pub(crate) outputs: Vec<(String, Node)>,
-    pub(crate) row_count: Option<usize>,
+    pub(crate) point_count: Option<usize>,
     /// Lengths of a workspace's buffers.
     pub(crate) values: usize,
     pub(crate) adjoints: usize,
@@ -82,7 +85,7 @@ pub(crate) enum Gradient {
 
 /// How a node comes by its value.
 pub(crate) enum Kind {
-    Leaf { name: String },
+    Leaf { name: String, differentiable: bool },
     Constant(Vec<f64>),
     Outer { depth: usize, index: usize },
     Operation { op: Box<dyn Operation>, arguments: Vec<u32>, saved: usize, section: Arc<str> },
@@ -91,7 +94,8 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) fn describe(&self) -> String {
         match self {
-            Kind::Leaf { name } => format!("leaf \"{name}\""),
+            Kind::Leaf { name, differentiable: true } => format!("leaf \"{name}\""),
+            Kind::Leaf { name, differentiable: false } => format!("input \"{name}\""),
             Kind::Constant(_) => "constant".to_string(),
             Kind::Outer { .. } => "node".to_string(),
             Kind::Operation { op, .. } => op.name().to_string(),

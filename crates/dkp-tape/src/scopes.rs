@@ -8,13 +8,10 @@
 use crate::failure::Failure;
 use crate::program::{Gradient, Kind, Program};
 use crate::random::Key;
-use crate::workspace::{Pass, Workspace, buffer};
-use aligned_vec::{AVec, ConstAlign};
+use crate::workspace::{Buffer, Pass, Workspace, buffer};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-
-type Buffer = AVec<f64, ConstAlign<64>>;
 
 /// How much there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +196,9 @@ impl Scopes {
         let split_draws = plan.chunks() > 1 && plan.draws < 2 * rayon::current_num_threads();
         let job = Job { plan, key, weights, fill, split_draws };
         self.prepare(&job);
-        self.step.clear_gradients();
+        if weights.is_some() {
+            self.step.clear_gradients();
+        }
         self.step.forward(key, job.pass())?;
 
         let mut results = std::mem::take(&mut self.results);
@@ -220,7 +219,7 @@ impl Scopes {
                     self.step.add_adjoint(r.index, &result.tile_gradients[r.range.clone()]);
                 }
             }
-            self.step.backward(weights.step);
+            self.step.backward(weights.step)?;
         }
         Ok(&self.totals)
     }
@@ -240,24 +239,29 @@ impl Scopes {
         // a thread that waits for another's chunk may begin a draw meanwhile, so every draw may be in execution
         let in_flight = if job.split_draws { draws } else { draws.min(threads) };
         let buffers = if job.split_draws { chunks } else { 1 };
-        let benches = self.draw_benches.get_mut().unwrap_or_else(|e| e.into_inner());
-        benches.resize_with(benches.len().max(in_flight), || DrawBench {
-            run: Workspace::new(draw.clone()),
-            chunks: Vec::new(),
-        });
-        for bench in benches.iter_mut() {
-            bench.chunks.resize_with(bench.chunks.len().max(buffers), || Chunk {
-                gradients: buffer(tile.gradients),
-                outputs: vec![0.0; tile.outputs.len()],
-                failure: None,
-            });
+        let mut benches = std::mem::take(self.draw_benches.get_mut().unwrap_or_else(|e| e.into_inner()));
+        benches.resize_with(benches.len().max(in_flight), || self.draw_bench(job));
+        for bench in &mut benches {
+            bench.chunks.resize_with(bench.chunks.len().max(buffers), || self.new_chunk());
         }
+        self.draw_benches = Mutex::new(benches);
+        let tile = self.tile_program.clone();
         let benches = self.tile_benches.get_mut().unwrap_or_else(|e| e.into_inner());
-        benches.resize_with(benches.len().max(threads), || Workspace::new(tile.clone()));
+        benches.resize_with(benches.len().max(threads), || tile.workspace());
+    }
+
+    fn draw_bench(&self, job: &Job<'_>) -> DrawBench {
+        let buffers = if job.split_draws { job.plan.chunks() } else { 1 };
+        DrawBench { run: self.draw_program.workspace(), chunks: (0..buffers).map(|_| self.new_chunk()).collect() }
+    }
+
+    fn new_chunk(&self) -> Chunk {
+        let tile = &self.tile_program;
+        Chunk { gradients: buffer(tile.gradients), outputs: vec![0.0; tile.outputs.len()], failure: None }
     }
 
     fn run_draw(&self, job: &Job<'_>, d: usize, result: &mut DrawResult) {
-        let mut bench = take(&self.draw_benches);
+        let mut bench = take(&self.draw_benches, || self.draw_bench(job));
         std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
         result.failure = self.run_draw_in(job, d, result, &mut bench).err();
         if let Some(failure) = &mut result.failure {
@@ -275,61 +279,85 @@ impl Scopes {
         bench: &mut DrawBench,
     ) -> Result<(), Failure> {
         let DrawBench { run, chunks } = bench;
-        let key = job.key.draw(d as u32);
-        run.clear_gradients();
+        let (key, gradient) = (job.key.draw(d as u32), job.weights.is_some());
+        if gradient {
+            run.clear_gradients();
+            result.tile_gradients.fill(0.0);
+        }
         run.forward_within(&[&self.step], key, job.pass())?;
-        result.tile_gradients.fill(0.0);
         result.tile_outputs.fill(0.0);
         if job.split_draws {
             let chunks = &mut chunks[..job.plan.chunks()];
             let work = chunks.par_iter_mut().enumerate().with_max_len(1);
             work.for_each(|(c, chunk)| self.run_chunk(job, key, c, chunk, run));
             for chunk in chunks {
-                self.add_chunk(chunk, run, result)?;
+                self.add_chunk(chunk, run, result, gradient)?;
             }
         } else {
             for c in 0..job.plan.chunks() {
                 self.run_chunk(job, key, c, &mut chunks[0], run);
-                self.add_chunk(&mut chunks[0], run, result)?;
+                self.add_chunk(&mut chunks[0], run, result, gradient)?;
             }
         }
         result.draw_outputs.iter_mut().zip(run.outputs()).for_each(|(total, value)| *total = value);
         if let Some(weights) = job.weights {
-            run.backward_within(&[&self.step], weights.draw);
+            run.backward_within(&[&self.step], weights.draw)?;
         }
         Ok(())
     }
 
     fn run_chunk(&self, job: &Job<'_>, key: Key, c: usize, chunk: &mut Chunk, draw: &Workspace) {
-        let mut tile = take(&self.tile_benches);
+        let mut tile = take(&self.tile_benches, || self.tile_program.workspace());
         std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
-        tile.clear_gradients();
+        if job.weights.is_some() {
+            tile.clear_gradients();
+        }
         chunk.outputs.fill(0.0);
         chunk.failure = None;
         let outer = [&self.step, draw];
         for t in job.plan.chunk(c) {
-            let done = (job.fill)(t, &mut tile).and_then(|()| tile.forward_within(&outer, key, job.pass()));
-            if let Err(mut failure) = done {
+            if let Err(mut failure) = self.run_tile(job, key, t, &mut tile, &outer) {
                 failure.place.tile = Some(t);
                 chunk.failure = Some(failure);
                 break;
             }
             chunk.outputs.iter_mut().zip(tile.outputs()).for_each(|(total, value)| *total += value);
-            if let Some(weights) = job.weights {
-                tile.backward_within(&outer, weights.tile);
-            }
         }
         std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
         put(&self.tile_benches, tile);
     }
 
+    fn run_tile(
+        &self,
+        job: &Job<'_>,
+        key: Key,
+        t: usize,
+        tile: &mut Workspace,
+        outer: &[&Workspace],
+    ) -> Result<(), Failure> {
+        tile.forget();
+        (job.fill)(t, tile)?;
+        tile.forward_within(outer, key, job.pass())?;
+        match job.weights {
+            Some(weights) => tile.backward_within(outer, weights.tile),
+            None => Ok(()),
+        }
+    }
+
     /// Adds a chunk's outputs and gradients to its draw, and what is the step's to the draw's result.
-    fn add_chunk(&self, chunk: &mut Chunk, draw: &mut Workspace, result: &mut DrawResult) -> Result<(), Failure> {
+    fn add_chunk(
+        &self,
+        chunk: &mut Chunk,
+        draw: &mut Workspace,
+        result: &mut DrawResult,
+        gradient: bool,
+    ) -> Result<(), Failure> {
         if let Some(failure) = chunk.failure.take() {
             return Err(failure);
         }
         result.tile_outputs.iter_mut().zip(&chunk.outputs).for_each(|(total, value)| *total += value);
-        for r in &self.tile_returns {
+        let returns = if gradient { self.tile_returns.as_slice() } else { &[] };
+        for r in returns {
             let gradient = &chunk.gradients[r.range.clone()];
             if r.depth == 1 {
                 draw.add_adjoint(r.index, gradient);
@@ -374,9 +402,10 @@ fn returns(program: &Program) -> Vec<Return> {
     returns
 }
 
-fn take<T>(pool: &Mutex<Vec<T>>) -> T {
+/// A bench from the pool. There are enough unless `fill` itself waits for other threads: then one more is made.
+fn take<T>(pool: &Mutex<Vec<T>>, make: impl FnOnce() -> T) -> T {
     let bench = pool.lock().unwrap_or_else(|e| e.into_inner()).pop();
-    bench.expect("as many benches were made as can be in use")
+    bench.unwrap_or_else(make)
 }
 
 fn put<T>(pool: &Mutex<Vec<T>>, bench: T) {
@@ -386,7 +415,7 @@ fn put<T>(pool: &Mutex<Vec<T>>, bench: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tape;
+    use crate::{Node, Tape};
 
     #[test]
     fn chunks_cover_every_tile_once() {
@@ -395,6 +424,54 @@ mod tests {
             let all: Vec<usize> = (0..plan.chunks()).flat_map(|c| plan.chunk(c)).collect();
             assert_eq!(all, (0..tiles).collect::<Vec<_>>());
         }
+    }
+
+    /// A step with one leaf a, draws with nothing, and tiles of one number x: f = Σ a·x.
+    fn sums() -> (Scopes, Node, Node) {
+        let mut step = Tape::new("step");
+        let a = step.leaf("a", 1, 1);
+        let draw = step.nested("draw");
+        let mut tile = draw.nested("tile");
+        let x = tile.input("x", 1, 1);
+        let f = tile.product(a, x);
+        tile.output("f", f);
+        let mut scopes = Scopes::new(step.finish(), draw.finish(), tile.finish());
+        scopes.step().set_slice(a, &[2.0]).unwrap();
+        (scopes, a, x)
+    }
+
+    #[test]
+    #[should_panic(expected = "input \"x\" of \"tile\" has not been set")]
+    fn a_tile_that_is_not_filled_is_refused() {
+        let (mut scopes, _, x) = sums();
+        let plan = Plan { draws: 1, tiles: 2 };
+        let _ = scopes.evaluate(plan, Key::new(0), &|t, run| if t == 0 { run.set_slice(x, &[1.0]) } else { Ok(()) });
+    }
+
+    #[test]
+    fn an_evaluation_leaves_the_gradient_alone() {
+        let (mut scopes, a, x) = sums();
+        let plan = Plan { draws: 3, tiles: 4 };
+        let weights = Weights { step: &[], draw: &[], tile: &[0.5] };
+        let fill: Fill<'_> = &|t, run| run.set_slice(x, &[t as f64]);
+        assert_eq!(scopes.gradient(plan, Key::new(0), weights, fill).unwrap().tile, [36.0]);
+        assert_eq!(scopes.step().gradient(a)[(0, 0)], 9.0);
+        assert_eq!(scopes.evaluate(plan, Key::new(0), fill).unwrap().tile, [36.0]);
+        assert_eq!(scopes.step().gradient(a)[(0, 0)], 9.0);
+    }
+
+    #[test]
+    fn filling_a_tile_may_use_the_thread_pool() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        let (mut scopes, _, x) = sums();
+        let totals = pool.install(|| {
+            let fill: Fill<'_> = &|t, run| {
+                let sum: usize = (0..1000).into_par_iter().map(|i| i % 2).sum();
+                run.set_slice(x, &[(t + sum) as f64])
+            };
+            scopes.evaluate(Plan { draws: 32, tiles: 4 }, Key::new(0), fill).unwrap().tile[0]
+        });
+        assert_eq!(totals, 32.0 * 2.0 * (4.0 * 500.0 + 6.0));
     }
 
     #[test]

@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// run.set_slice(x, &[1.0, 2.0, 3.0])?;
 /// run.set_slice(y, &[0.0, 0.0, 1.0])?;
 /// run.forward(Key::new(0), Pass::Gradient)?;
-/// run.backward(&[1.0]);
+/// run.backward(&[1.0])?;
 /// assert_eq!(run.scalar(f), 9.0);
 /// assert_eq!(run.gradient(x)[(2, 0)], 4.0);
 /// # Ok::<(), dkp_tape::Failure>(())
@@ -44,7 +44,7 @@ pub struct Tape {
     imported: HashMap<(TapeId, u32), Node>,
     outputs: Vec<(String, Node)>,
     sites: u32,
-    row_count: Option<usize>,
+    point_count: Option<usize>,
     values: usize,
     adjoints: usize,
     gradients: usize,
@@ -84,7 +84,7 @@ impl Tape {
             imported: HashMap::new(),
             outputs: Vec::new(),
             sites: 0,
-            row_count: None,
+            point_count: None,
             values: 0,
             adjoints: 0,
             gradients: 0,
@@ -100,13 +100,13 @@ impl Tape {
     /// A matrix that is set before a run and receives a gradient.
     #[track_caller]
     pub fn leaf(&mut self, name: &str, rows: usize, cols: usize) -> Node {
-        self.push(Kind::Leaf { name: name.to_string() }, Shape(rows, cols), 0, true)
+        self.push(Kind::Leaf { name: name.to_string(), differentiable: true }, Shape(rows, cols), 0, true)
     }
 
     /// A matrix that is set before a run and receives no gradient: data.
     #[track_caller]
     pub fn input(&mut self, name: &str, rows: usize, cols: usize) -> Node {
-        self.push(Kind::Leaf { name: name.to_string() }, Shape(rows, cols), 0, false)
+        self.push(Kind::Leaf { name: name.to_string(), differentiable: false }, Shape(rows, cols), 0, false)
     }
 
     /// A fixed matrix, given column by column.
@@ -124,11 +124,11 @@ impl Tape {
     }
 
     /// Declares that the program handles `count` data points, whose ids are set before a run
-    /// ([`Workspace::set_rows`](crate::Workspace::set_rows)): they address the random numbers of each point.
+    /// ([`Workspace::set_point_ids`](crate::Workspace::set_point_ids)): they address the random numbers of each point.
     #[track_caller]
-    pub fn rows(&mut self, count: usize) {
-        assert!(self.row_count.is_none_or(|c| c == count), "rows: already declared with another count");
-        self.row_count = Some(count);
+    pub fn points(&mut self, count: usize) {
+        assert!(self.point_count.is_none_or(|c| c == count), "points: already declared with another count");
+        self.point_count = Some(count);
     }
 
     /// Declares a 1×1 node as a result of the program.
@@ -148,8 +148,9 @@ impl Tape {
             ancestors: self.ancestors,
             slots: self.slots,
             kinds: self.kinds,
+            imported: self.imported,
             outputs: self.outputs,
-            row_count: self.row_count,
+            point_count: self.point_count,
             values: self.values,
             adjoints: self.adjoints,
             gradients: self.gradients,
@@ -189,8 +190,8 @@ impl Tape {
 
     /// The declared number of data points.
     #[track_caller]
-    pub(crate) fn declared_rows(&self, operation: &str) -> usize {
-        self.row_count.unwrap_or_else(|| panic!("{operation}: declare the number of data points with `rows` first"))
+    pub(crate) fn declared_points(&self, operation: &str) -> usize {
+        self.point_count.unwrap_or_else(|| panic!("{operation}: declare the number of data points with `points` first"))
     }
 
     #[track_caller]
@@ -294,8 +295,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "row_normals: declare the number of data points with `rows` first")]
-    fn random_rows_need_a_number_of_rows() {
-        Tape::new("tape").row_normals(3);
+    #[should_panic(expected = "point_normals: declare the number of data points with `points` first")]
+    fn random_numbers_of_points_need_their_count() {
+        Tape::new("tape").point_normals(3);
     }
 }

@@ -9,7 +9,8 @@ use aligned_vec::{AVec, ConstAlign};
 use faer::{Accum, MatRef};
 use std::sync::Arc;
 
-type Buffer = AVec<f64, ConstAlign<64>>;
+/// Numbers at cache-line boundaries.
+pub(crate) type Buffer = AVec<f64, ConstAlign<64>>;
 
 pub(crate) fn buffer(len: usize) -> Buffer {
     AVec::from_iter(64, std::iter::repeat_n(0.0, len))
@@ -34,8 +35,8 @@ pub struct Workspace {
     /// Gradients of leaves, which add up until they are cleared.
     pub(crate) gradients: Buffer,
     scratch: Buffer,
-    rows: Vec<u64>,
-    rows_set: bool,
+    ids: Vec<u64>,
+    ids_set: bool,
     is_set: Vec<bool>,
     /// What the last forward pass left here, if no leaf has changed since.
     ready: Option<Pass>,
@@ -55,8 +56,8 @@ impl Workspace {
             touched: vec![false; program.slots.len()],
             gradients: buffer(program.gradients),
             scratch: buffer(program.scratch),
-            rows: vec![0; program.row_count.unwrap_or(0)],
-            rows_set: program.row_count.is_none(),
+            ids: vec![0; program.point_count.unwrap_or(0)],
+            ids_set: program.point_count.is_none(),
             is_set: program.kinds.iter().map(|k| !matches!(k, Kind::Leaf { .. })).collect(),
             ready: None,
             program,
@@ -82,7 +83,7 @@ impl Workspace {
     #[track_caller]
     pub fn set(&mut self, leaf: Node, values: MatRef<'_, f64>) -> Result<(), Failure> {
         let index = self.index("set", leaf);
-        let Kind::Leaf { name } = &self.program.kinds[index] else {
+        let Kind::Leaf { name, .. } = &self.program.kinds[index] else {
             panic!("set: node {index} of \"{}\" is no leaf", self.program.name)
         };
         let shape = Shape(values.nrows(), values.ncols());
@@ -110,10 +111,18 @@ impl Workspace {
     ///
     /// If the number of ids is not the declared one.
     #[track_caller]
-    pub fn set_rows(&mut self, ids: &[u64]) {
-        assert!(ids.len() == self.rows.len(), "set_rows: {} ids for {} data points", ids.len(), self.rows.len());
-        self.rows.copy_from_slice(ids);
-        self.rows_set = true;
+    pub fn set_point_ids(&mut self, ids: &[u64]) {
+        assert!(ids.len() == self.ids.len(), "set_point_ids: {} ids for {} data points", ids.len(), self.ids.len());
+        self.ids.copy_from_slice(ids);
+        self.ids_set = true;
+        self.ready = None;
+    }
+
+    /// Forgets what inputs, leaves and point ids were set, so that a run without new ones is refused.
+    pub(crate) fn forget(&mut self) {
+        let kinds = self.program.kinds.iter();
+        self.is_set.iter_mut().zip(kinds).for_each(|(set, kind)| *set = !matches!(kind, Kind::Leaf { .. }));
+        self.ids_set = self.program.point_count.is_none();
         self.ready = None;
     }
 
@@ -121,7 +130,7 @@ impl Workspace {
     ///
     /// # Panics
     ///
-    /// If a leaf or the row ids were never set.
+    /// If a leaf or the point ids were never set.
     pub fn forward(&mut self, key: Key, pass: Pass) -> Result<(), Failure> {
         self.forward_within(&[], key, pass)
     }
@@ -130,16 +139,16 @@ impl Workspace {
     ///
     /// # Panics
     ///
-    /// If a leaf or the row ids were never set, or `outer` are not workspaces of the enclosing programs, each run forward.
+    /// If a leaf or the point ids were never set, or `outer` are not workspaces of the enclosing programs, each run forward.
     pub fn forward_within(&mut self, outer: &[&Workspace], key: Key, pass: Pass) -> Result<(), Failure> {
         self.check_outer(outer);
         self.ready = None;
         self.touched.fill(false);
         let program = self.program.clone();
-        assert!(self.rows_set, "forward: the row ids of \"{}\" were never set", program.name);
+        assert!(self.ids_set, "forward: the point ids of \"{}\" have not been set", program.name);
         for (index, kind) in program.kinds.iter().enumerate() {
             let Kind::Operation { op, arguments, saved, .. } = kind else {
-                assert!(self.is_set[index], "forward: {} of \"{}\" was never set", kind.describe(), program.name);
+                assert!(self.is_set[index], "forward: {} of \"{}\" has not been set", kind.describe(), program.name);
                 continue;
             };
             let slot = &program.slots[index];
@@ -156,7 +165,7 @@ impl Workspace {
                 gradient: pass == Pass::Gradient,
                 key,
                 depth: program.ancestors.len() as u32,
-                row_ids: &self.rows,
+                point_ids: &self.ids,
             });
             if let Err(problem) = done {
                 return Err(Failure { place: self.place(index), problem });
@@ -173,13 +182,13 @@ impl Workspace {
     ///
     /// If the number of weights is not the number of outputs, or no forward pass for a gradient went before.
     #[track_caller]
-    pub fn backward(&mut self, weights: &[f64]) {
-        self.backward_within(&[], weights);
+    pub fn backward(&mut self, weights: &[f64]) -> Result<(), Failure> {
+        self.backward_within(&[], weights)
     }
 
     /// [`backward`](Workspace::backward) for a nested program, with the same `outer` as in the forward pass.
     #[track_caller]
-    pub fn backward_within(&mut self, outer: &[&Workspace], weights: &[f64]) {
+    pub fn backward_within(&mut self, outer: &[&Workspace], weights: &[f64]) -> Result<(), Failure> {
         self.check_outer(outer);
         let program = self.program.clone();
         let ready = self.ready == Some(Pass::Gradient);
@@ -216,6 +225,7 @@ impl Workspace {
             });
         }
         self.touched.fill(false);
+        self.check_gradients()
     }
 
     /// The value of a node after a forward pass.
@@ -237,10 +247,15 @@ impl Workspace {
         self.value(node)[(0, 0)]
     }
 
-    /// The gradient of a leaf, added up since it was last cleared.
+    /// The gradient of a leaf, or of an enclosing program's node that this one reads, added up since it was last cleared.
+    ///
+    /// # Panics
+    ///
+    /// If this program has no such leaf and reads no such node.
     #[track_caller]
     pub fn gradient(&self, leaf: Node) -> MatRef<'_, f64> {
-        let index = self.index("gradient", leaf);
+        let imported = self.program.imported.get(&(leaf.tape, leaf.index));
+        let index = self.index("gradient", *imported.unwrap_or(&leaf));
         let Gradient::Leaf(offset) = self.program.slots[index].gradient else {
             panic!("gradient: node {index} of \"{}\" is no leaf with a gradient", self.program.name)
         };
@@ -262,7 +277,21 @@ impl Workspace {
         self.program.outputs.iter().map(|(_, node)| self.slice(node.index as usize)[0])
     }
 
-    /// Adds to a node's adjoint before the backward pass: what a nested program sends back.
+    /// Adds to a node's adjoint, between the forward and the backward pass: the gradient that a nested program has for it.
+    ///
+    /// # Panics
+    ///
+    /// If the node is not of this program, or the shape is wrong.
+    #[track_caller]
+    pub fn add_gradient(&mut self, node: Node, gradient: MatRef<'_, f64>) {
+        let index = self.index("add_gradient", node);
+        let shape = Shape(gradient.nrows(), gradient.ncols());
+        assert!(shape == node.shape(), "add_gradient: a {shape} gradient for a {} node", node.shape());
+        let values: Vec<f64> = (0..node.len()).map(|e| gradient[(e % node.rows(), e / node.rows())]).collect();
+        self.add_adjoint(index, &values);
+    }
+
+    /// The same by position, without allocating.
     pub(crate) fn add_adjoint(&mut self, index: usize, addend: &[f64]) {
         let targets = &mut Targets {
             slots: &self.program.slots,
@@ -303,6 +332,20 @@ impl Workspace {
             self.program.name,
             self.program.ancestors.len()
         );
+    }
+
+    /// Whether the gradients of this program's own leaves are finite.
+    fn check_gradients(&self) -> Result<(), Failure> {
+        for (index, (slot, kind)) in self.program.slots.iter().zip(&self.program.kinds).enumerate() {
+            let (Kind::Leaf { .. }, Gradient::Leaf(offset)) = (kind, slot.gradient) else { continue };
+            let values = &self.gradients[offset..offset + slot.rows * slot.cols];
+            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+                let (row, col, value) = (at % slot.rows, at / slot.rows, values[at]);
+                let problem = Problem::NonFiniteGradient { row, col, value };
+                return Err(Failure { place: self.place(index), problem });
+            }
+        }
+        Ok(())
     }
 
     fn check_outputs(&self) -> Result<(), Failure> {
@@ -368,17 +411,17 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "forward: leaf \"x\" of \"logarithm\" was never set")]
+    #[should_panic(expected = "forward: leaf \"x\" of \"logarithm\" has not been set")]
     fn a_leaf_that_was_never_set_is_named() {
         let _ = logarithm().0.forward(Key::new(0), Pass::Value);
     }
 
     #[test]
-    #[should_panic(expected = "forward: the row ids of \"tile\" were never set")]
+    #[should_panic(expected = "forward: the point ids of \"tile\" have not been set")]
     fn data_points_without_ids_are_refused() {
         let mut tape = Tape::new("tile");
-        tape.rows(2);
-        tape.row_normals(3);
+        tape.points(2);
+        tape.point_normals(3);
         let _ = tape.finish().workspace().forward(Key::new(0), Pass::Value);
     }
 
@@ -401,7 +444,7 @@ mod tests {
         let (mut run, x) = logarithm();
         run.set_slice(x, &[1.0]).unwrap();
         run.forward(Key::new(0), Pass::Gradient).unwrap();
-        run.backward(&[1.0, 2.0]);
+        let _ = run.backward(&[1.0, 2.0]);
     }
 
     #[test]
@@ -418,7 +461,7 @@ mod tests {
         let (mut run, x) = logarithm();
         run.set_slice(x, &[1.0]).unwrap();
         run.forward(Key::new(0), Pass::Value).unwrap();
-        run.backward(&[1.0]);
+        run.backward(&[1.0]).unwrap();
     }
 
     #[test]
@@ -428,7 +471,7 @@ mod tests {
         run.set_slice(x, &[1.0]).unwrap();
         run.forward(Key::new(0), Pass::Gradient).unwrap();
         run.set_slice(x, &[2.0]).unwrap();
-        run.backward(&[1.0]);
+        run.backward(&[1.0]).unwrap();
     }
 
     #[test]
@@ -445,12 +488,47 @@ mod tests {
     }
 
     #[test]
+    fn a_gradient_that_is_not_finite_is_a_failure() {
+        let mut tape = Tape::new("root");
+        let x = tape.leaf("x", 2, 1);
+        let root = tape.sqrt(x);
+        let y = tape.squared_norm(root);
+        tape.output("y", y);
+        let mut run = tape.finish().workspace();
+        run.set_slice(x, &[1.0, 0.0]).unwrap();
+        run.forward(Key::new(0), Pass::Gradient).unwrap();
+        let failure = run.backward(&[1.0]).unwrap_err();
+        assert!(matches!(failure.problem, Problem::NonFiniteGradient { row: 1, col: 0, .. }), "{failure}");
+    }
+
+    #[test]
+    fn nested_programs_can_be_run_by_hand() {
+        // f = Σ (a + 3)², and 3 is the nested program's own
+        let mut outer = Tape::new("outer");
+        let x = outer.leaf("x", 2, 1);
+        let a = outer.affine(x, 2.0, 0.0);
+        let mut inner = outer.nested("inner");
+        let shifted = inner.affine(a, 1.0, 3.0);
+        let f = inner.squared_norm(shifted);
+        inner.output("f", f);
+        let (mut outer, mut inner) = (outer.finish().workspace(), inner.finish().workspace());
+        outer.set_slice(x, &[1.0, -1.0]).unwrap();
+        outer.forward(Key::new(0), Pass::Gradient).unwrap();
+        inner.forward_within(&[&outer], Key::new(0), Pass::Gradient).unwrap();
+        assert_eq!(inner.scalar(f), 26.0);
+        inner.backward_within(&[&outer], &[1.0]).unwrap();
+        outer.add_gradient(a, inner.gradient(a));
+        outer.backward(&[]).unwrap();
+        assert_eq!((outer.gradient(x)[(0, 0)], outer.gradient(x)[(1, 0)]), (20.0, 4.0));
+    }
+
+    #[test]
     fn gradients_add_up_until_they_are_cleared() {
         let (mut run, x) = logarithm();
         run.set_slice(x, &[4.0]).unwrap();
         for expected in [0.25, 0.5] {
             run.forward(Key::new(0), Pass::Gradient).unwrap();
-            run.backward(&[1.0]);
+            run.backward(&[1.0]).unwrap();
             assert_eq!(run.gradient(x)[(0, 0)], expected);
         }
         run.clear_gradients();

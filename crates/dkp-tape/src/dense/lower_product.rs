@@ -10,7 +10,8 @@ const PANEL: usize = 8;
 
 /// tril(dst) ← [tril(dst) +] α·tril(A·B) for A n×k and B k×n, at half the cost of the product.
 ///
-/// Elements above the diagonal, within a panel's width of it, receive arbitrary finite values.
+/// Elements above the diagonal, within a panel's width of it, receive arbitrary values (those of the product, so finite ones);
+/// further up nothing is written. Who reads a gradient that was written so, reads the lower triangle alone.
 pub(crate) fn lower_product(
     mut dst: MatMut<'_, f64>,
     accum: Accum,

@@ -47,7 +47,8 @@ pub fn exp(x: f64) -> f64 {
     // The low bits of `shifted` are k: added to the exponent field they multiply by 2ᵏ.
     let scaled = f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52));
     let low = if x < SMALLEST { 0.0 } else { scaled };
-    if x > LARGEST { f64::INFINITY } else { low }
+    let high = if x > LARGEST { f64::INFINITY } else { low };
+    if x.is_nan() { x } else { high }
 }
 
 #[cfg(test)]
@@ -70,6 +71,6 @@ mod tests {
         assert_eq!(exp(f64::INFINITY), f64::INFINITY);
         assert_eq!(exp(710.0), f64::INFINITY);
         assert!(exp(709.7) < f64::INFINITY);
-        assert!(exp(f64::NAN).is_nan());
+        assert!(exp(f64::NAN).is_nan() && exp(f64::from_bits(0x7ff0_0000_dead_beef)).is_nan());
     }
 }

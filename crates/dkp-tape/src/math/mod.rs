@@ -1,9 +1,8 @@
 //! Elementary functions written without branches, so that a loop over them becomes vector code.
 //!
 //! The standard library's functions are calls into libm, one element at a time. These are inlined, and a loop
-//! that runs under [`vectorized`] is compiled once for each instruction set and chosen at run time. Accuracy is
-//! about one unit in the last place; the bits depend on the instruction set only through fused
-//! multiply-adds, and never on an element's position in the loop.
+//! that runs under [`vectorized`] is compiled once for each instruction set and chosen at run time. They are accurate to
+//! two or three units in the last place, and an element's bits do not depend on its position in the loop.
 
 mod exp;
 mod ln;
@@ -14,10 +13,23 @@ use std::sync::LazyLock;
 
 pub use exp::exp;
 pub use ln::ln;
+pub(crate) use ln::ln_normal;
 pub use sin_cos::sin_cos_turns;
 pub use special::{digamma, ln_gamma};
 
 static ARCH: LazyLock<pulp::Arch> = LazyLock::new(pulp::Arch::new);
+
+/// max(x, 0), but NaN where x is NaN: the standard library's `max` would hide it.
+///
+/// ```
+/// use dkp_tape::math::positive_part;
+/// assert_eq!(positive_part(-1e-17), 0.0);
+/// assert!(positive_part(f64::NAN).is_nan());
+/// ```
+#[inline(always)]
+pub fn positive_part(x: f64) -> f64 {
+    if x <= 0.0 { 0.0 } else { x }
+}
 
 /// The instruction set found on this machine.
 #[inline(always)]

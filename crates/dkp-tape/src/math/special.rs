@@ -28,10 +28,15 @@ const LARGE: f64 = 12.0;
 /// ψ(x) ~ ln x − 1/(2x) − Σ B₂ₙ/(2n·x²ⁿ).
 ///
 /// ```
+/// // NaN for x ≤ 0
+/// assert!(dkp_tape::math::digamma(-1.0).is_nan());
 /// let euler = 0.577_215_664_901_532_9;
 /// assert!((dkp_tape::math::digamma(1.0) + euler).abs() < 1e-15);
 /// ```
 pub fn digamma(mut x: f64) -> f64 {
+    if x <= 0.0 {
+        return f64::NAN;
+    }
     let mut below = 0.0;
     while x < LARGE {
         below += 1.0 / x;

@@ -112,7 +112,7 @@ mod tests {
         let mut run = tape.finish().workspace();
         run.set(leaf, a.as_ref()).unwrap();
         run.forward(Key::new(0), Pass::Gradient).unwrap();
-        run.backward(&[1.0]);
+        run.backward(&[1.0]).unwrap();
         let l = run.value(l);
         let substitute = |b: &mut [f64]| {
             for i in 0..n {

@@ -75,7 +75,7 @@ impl<const P: usize> ParameterArray for [f64; P] {
 ///
 ///     #[inline(always)]
 ///     fn at(&self, [l]: &[f64; 1], g: f64, row: f64, col: f64) -> Jet<[f64; 1]> {
-///         let distance = (row + col - 2.0 * g).max(0.0);
+///         let distance = math::positive_part(row + col - 2.0 * g);
 ///         let inverse = 1.0 / l; // the same for all elements: not repeated in the loop
 ///         let precision = inverse * inverse;
 ///         let value = math::exp(-0.5 * precision * distance);

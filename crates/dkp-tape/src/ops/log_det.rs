@@ -76,7 +76,7 @@ mod tests {
         let mut run = tape.finish().workspace();
         run.set(leaf, a.as_ref()).unwrap();
         run.forward(Key::new(0), Pass::Gradient).unwrap();
-        run.backward(&[1.0]);
+        run.backward(&[1.0]).unwrap();
         let identity = &a * run.gradient(leaf);
         let error = (identity - Mat::<f64>::identity(n, n)).norm_max();
         assert!(error < 1e-12, "{error:e}");

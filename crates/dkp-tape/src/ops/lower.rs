@@ -61,7 +61,8 @@ mod tests {
     #[test]
     fn gradients() {
         for n in [1, 4, 16, 33] {
-            let leaves = [cases::matrix(1, n, 1), cases::matrix(2, n, n)];
+            let [scaled, _] = cases::awkward(2, n, n);
+            let leaves = [cases::matrix(1, n, 1), scaled];
             gradcheck(&leaves, |t, x| t.lower(x[0], x[1]).matrix()).unwrap().assert_below(1e-9);
         }
     }

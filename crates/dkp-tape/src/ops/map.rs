@@ -70,7 +70,8 @@ impl Tape {
     /// max(a, floor); the derivative is 0 where the floor holds.
     #[track_caller]
     pub fn at_least(&mut self, a: Node, floor: f64) -> Node {
-        self.map("at_least", a, move |x| if x > floor { (x, 1.0) } else { (floor, 0.0) })
+        // NaN is not below the floor: it passes through
+        self.map("at_least", a, move |x| if x <= floor { (floor, 0.0) } else { (x, 1.0) })
     }
 }
 
@@ -133,7 +134,9 @@ mod tests {
             let wide = Mat::from_fn(7, 1, |i, _| 1.7 * 10_f64.powi(i as i32 - 5));
             gradcheck(&[wide], |t, x| f(t, x[0])).unwrap().assert_below(1e-6);
         }
-        gradcheck(&[cases::matrix(2, 5, 5)], |t, x| t.softplus(x[0])).unwrap().assert_below(1e-8);
+        for f in [Tape::exp, Tape::reciprocal, Tape::square, Tape::softplus] {
+            gradcheck(&[cases::matrix(2, 5, 5)], |t, x| f(t, x[0])).unwrap().assert_below(1e-8);
+        }
     }
 
     #[test]
@@ -148,5 +151,17 @@ mod tests {
         assert_eq!((s[(0, 0)], s[(3, 0)]), (0.0, 800.0));
         assert!((s[(1, 0)] / (-40_f64).exp() - 1.0).abs() < 1e-15);
         assert_eq!(run.value(f)[(0, 0)], 0.5);
+    }
+
+    #[test]
+    fn a_floor_does_not_hide_nan() {
+        let mut tape = Tape::new("nan");
+        let x = tape.leaf("x", 1, 1);
+        let log = tape.ln(x);
+        let y = tape.at_least(log, 0.5);
+        tape.output("y", y);
+        let mut run = tape.finish().workspace();
+        run.set_slice(x, &[-1.0]).unwrap();
+        assert!(run.forward(Key::new(0), Pass::Value).is_err());
     }
 }

@@ -11,14 +11,14 @@ impl Tape {
     /// Standard normals; column j comes from the sequence of row id j.
     #[track_caller]
     pub fn normals(&mut self, rows: usize, cols: usize) -> Node {
-        self.record_normals(rows, cols, Rows::Position)
+        self.record_normals(rows, cols, Sequence::Position)
     }
 
     /// Standard normals for the program's data points: one column of `len` numbers each, from the point's own sequence.
     #[track_caller]
-    pub fn row_normals(&mut self, len: usize) -> Node {
-        let cols = self.declared_rows("row_normals");
-        self.record_normals(len, cols, Rows::Ids)
+    pub fn point_normals(&mut self, len: usize) -> Node {
+        let cols = self.declared_points("point_normals");
+        self.record_normals(len, cols, Sequence::PointId)
     }
 
     /// Gamma(a_i, 1) variates of the vector a's shape; element i comes from the sequence of row id i.
@@ -27,52 +27,52 @@ impl Tape {
     #[track_caller]
     pub fn gammas(&mut self, a: Node) -> Node {
         assert!(a.is_vector(), "gammas: a vector of shapes is expected, not {}", a.shape());
-        self.record_gammas(a, (a.rows(), a.cols()), Rows::Position)
+        self.record_gammas(a, (a.rows(), a.cols()), Sequence::Position)
     }
 
     /// Gamma(a, 1) variates for the program's data points, as a row: each from the point's own sequence.
     ///
     /// `a` is a number or a vector with an element for each point.
     #[track_caller]
-    pub fn row_gammas(&mut self, a: Node) -> Node {
-        let cols = self.declared_rows("row_gammas");
+    pub fn point_gammas(&mut self, a: Node) -> Node {
+        let cols = self.declared_points("point_gammas");
         let fits = a.is_vector() && (a.len() == 1 || a.len() == cols);
-        assert!(fits, "row_gammas: a number or a vector of {cols} is expected, not {}", a.shape());
-        self.record_gammas(a, (1, cols), Rows::Ids)
+        assert!(fits, "point_gammas: a number or a vector of {cols} is expected, not {}", a.shape());
+        self.record_gammas(a, (1, cols), Sequence::PointId)
     }
 
     #[track_caller]
-    fn record_normals(&mut self, rows: usize, cols: usize, ids: Rows) -> Node {
-        let op = Normals { site: self.next_site(), ids };
+    fn record_normals(&mut self, rows: usize, cols: usize, sequence: Sequence) -> Node {
+        let op = Normals { site: self.next_site(), sequence };
         self.record(Box::new(op), &[], (rows, cols), Memory::default())
     }
 
     #[track_caller]
-    fn record_gammas(&mut self, a: Node, shape: (usize, usize), ids: Rows) -> Node {
-        let op = Gammas { site: self.next_site(), ids };
+    fn record_gammas(&mut self, a: Node, shape: (usize, usize), sequence: Sequence) -> Node {
+        let op = Gammas { site: self.next_site(), sequence };
         let memory = Memory { saved: if a.differentiable { shape.0 * shape.1 } else { 0 }, scratch: 0 };
         self.record(Box::new(op), &[a], shape, memory)
     }
 }
 
 /// What addresses a column's sequence.
-enum Rows {
+enum Sequence {
     Position,
-    Ids,
+    PointId,
 }
 
-impl Rows {
+impl Sequence {
     fn id(&self, ids: &[u64], j: usize) -> u64 {
         match self {
-            Rows::Position => j as u64,
-            Rows::Ids => ids[j],
+            Sequence::Position => j as u64,
+            Sequence::PointId => ids[j],
         }
     }
 }
 
 struct Normals {
     site: u32,
-    ids: Rows,
+    sequence: Sequence,
 }
 
 impl Operation for Normals {
@@ -82,7 +82,7 @@ impl Operation for Normals {
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
         let stream = run.key.stream(run.depth, self.site);
-        fill_normal(stream, run.rows, |j| self.ids.id(run.row_ids, j), run.output);
+        fill_normal(stream, run.rows, |j| self.sequence.id(run.point_ids, j), run.output);
         Ok(())
     }
 
@@ -91,7 +91,7 @@ impl Operation for Normals {
 
 struct Gammas {
     site: u32,
-    ids: Rows,
+    sequence: Sequence,
 }
 
 impl Operation for Gammas {
@@ -105,7 +105,7 @@ impl Operation for Gammas {
             return Err(Problem::OutOfDomain { argument: "a gamma shape", expected: "positive and finite", value });
         }
         let stream = run.key.stream(run.depth, self.site);
-        fill_gamma(stream, a, |i| self.ids.id(run.row_ids, i), run.output);
+        fill_gamma(stream, a, |i| self.sequence.id(run.point_ids, i), run.output);
         if run.gradient && !run.saved.is_empty() {
             fill_gamma_derivative(a, run.output, run.saved);
         }
@@ -134,14 +134,14 @@ mod tests {
             let a = Mat::from_fn(9, 1, |i, _| shape * (1.0 + 0.1 * i as f64));
             gradcheck(std::slice::from_ref(&a), |t, x| t.gammas(x[0])).unwrap().assert_below(1e-6);
             gradcheck(&[a.transpose().to_owned()], |t, x| {
-                t.rows(9);
-                t.row_gammas(x[0])
+                t.points(9);
+                t.point_gammas(x[0])
             })
             .unwrap()
             .assert_below(1e-6);
             gradcheck(&[Mat::from_fn(1, 1, |_, _| shape)], |t, x| {
-                t.rows(9);
-                t.row_gammas(x[0])
+                t.points(9);
+                t.point_gammas(x[0])
             })
             .unwrap()
             .assert_below(1e-6);
@@ -158,15 +158,15 @@ mod tests {
     #[test]
     fn a_data_points_numbers_follow_its_id_not_its_position() {
         let mut tape = Tape::new("tile");
-        tape.rows(3);
-        let n = tape.row_normals(11);
+        tape.points(3);
+        let n = tape.point_normals(11);
         let a = tape.number(2.0);
-        let g = tape.row_gammas(a);
+        let g = tape.point_gammas(a);
         let mut run = tape.finish().workspace();
-        run.set_rows(&[7, 100, 8]);
+        run.set_point_ids(&[7, 100, 8]);
         run.forward(Key::new(5), Pass::Value).unwrap();
         let first = (run.value(n).to_owned(), run.value(g).to_owned());
-        run.set_rows(&[8, 7, 9]);
+        run.set_point_ids(&[8, 7, 9]);
         run.forward(Key::new(5), Pass::Value).unwrap();
         assert_eq!(run.value(n).col(1), first.0.col(0));
         assert_eq!(run.value(n).col(0), first.0.col(2));

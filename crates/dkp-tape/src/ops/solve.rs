@@ -146,7 +146,7 @@ mod tests {
             run.set(e, l.as_ref()).unwrap();
             run.set(rhs, b.as_ref()).unwrap();
             run.forward(Key::new(0), Pass::Gradient).unwrap();
-            run.backward(&[1.0]);
+            run.backward(&[1.0]).unwrap();
             let solution: Vec<Vec<f64>> =
                 (0..n).map(|j| substitute(transposed, (0..m).map(|i| b[(i, j)]).collect())).collect();
             for (j, column) in solution.iter().enumerate() {

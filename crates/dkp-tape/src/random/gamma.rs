@@ -4,7 +4,7 @@ use super::Stream;
 use super::chacha::{LANES, MakeBlocks, uniform};
 use super::incomplete_gamma::gamma_quantile;
 use super::normal::box_muller;
-use crate::math::{arch, exp, ln};
+use crate::math::{arch, exp, ln_normal};
 
 /// How gamma variates are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum GammaMethod {
 ///
 /// # Panics
 ///
-/// If `a` has another length.
+/// If `a` has another length, or an element that is not positive and finite.
 ///
 /// ```
 /// use dkp_tape::random::{Key, fill_gamma};
@@ -34,6 +34,8 @@ pub(super) enum GammaMethod {
 pub fn fill_gamma(stream: Stream, a: &[f64], rows: impl Fn(usize) -> u64, out: &mut [f64]) {
     let count = out.len();
     assert!(a.len() == 1 || a.len() == count, "fill_gamma: {} shapes for {count} variates", a.len());
+    let valid = a.iter().all(|a| *a > 0.0 && a.is_finite());
+    assert!(valid, "fill_gamma: a shape is not positive and finite");
     let shape = |i: usize| if a.len() == 1 { a[0] } else { a[i] };
     for first in (0..count).step_by(LANES) {
         let lanes = LANES.min(count - first);
@@ -103,10 +105,10 @@ impl pulp::WithSimd for Propose<'_> {
             let d = if small { a[l] + 1.0 } else { a[l] } - 1.0 / 3.0;
             let root = normal.mul_add(1.0 / (9.0 * d).sqrt(), 1.0);
             let v = root * root * root;
-            let ln_v = ln(v.max(f64::MIN_POSITIVE));
+            let ln_v = ln_normal(v.max(f64::MIN_POSITIVE));
             let bound = (0.5 * normal).mul_add(normal, d * (1.0 - v + ln_v));
-            tries.accepted[l] = if root > 0.0 && ln(number(2, l)) < bound { 1.0 } else { 0.0 };
-            let boost = if small { exp(ln(number(3, l)) / a[l]) } else { 1.0 };
+            tries.accepted[l] = if root > 0.0 && ln_normal(number(2, l)) < bound { 1.0 } else { 0.0 };
+            let boost = if small { exp(ln_normal(number(3, l)) / a[l]) } else { 1.0 };
             tries.variate[l] = d * v * boost;
             tries.uniform[l] = number(4, l);
         }

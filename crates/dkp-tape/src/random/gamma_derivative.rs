@@ -14,7 +14,7 @@
 
 use super::gamma_coefficients::{SCALED_GAMMA, TEMME};
 use super::incomplete_gamma::quantile_slope;
-use crate::math::{arch, ln};
+use crate::math::{arch, ln_normal};
 use pulp::Simd;
 
 /// The expansion is used from this shape on …
@@ -116,9 +116,9 @@ impl pulp::WithSimd for Expansion<'_> {
     }
 }
 
-/// η/μ = √(2(μ − ln(1+μ)))/|μ|, without cancellation at μ → 0.
+/// η/μ = √(2(μ − ln_normal(1+μ)))/|μ|, without cancellation at μ → 0.
 ///
-/// With r = μ/(2+μ): (μ − ln(1+μ))/μ² = ½(1−r)·(1 − r(1−r)·Σ r²ⁿ/(2n+3)); directly where |μ| is not small.
+/// With r = μ/(2+μ): (μ − ln_normal(1+μ))/μ² = ½(1−r)·(1 − r(1−r)·Σ r²ⁿ/(2n+3)); directly where |μ| is not small.
 #[inline(always)]
 fn eta_by_mu(mu: f64) -> f64 {
     const SMALL: f64 = 0.25;
@@ -129,7 +129,7 @@ fn eta_by_mu(mu: f64) -> f64 {
         series = r2.mul_add(series, 1.0 / (2 * n + 3) as f64);
     }
     let near = (1.0 - r) * (1.0 - r * (1.0 - r) * series);
-    let far = 2.0 * (mu - ln(1.0 + mu)) / (mu * mu);
+    let far = 2.0 * (mu - ln_normal(1.0 + mu)) / (mu * mu);
     let squared = if mu.abs() < SMALL { near } else { far };
     squared.sqrt()
 }

@@ -62,7 +62,7 @@ pub(super) fn quantile_slope(a: f64, x: f64) -> f64 {
     }
 }
 
-/// The x with P(a, x) = p, for 0 < p < 1: Newton's method on ln P or ln Q against ln x.
+/// The x with P(a, x) = p, for a > 0 and 0 < p < 1 (else NaN): Newton's method on ln P or ln Q against ln x.
 ///
 /// Both are concave there, so that the iteration converges from anywhere; on ln Q it may first leap far to the
 /// right, which the bound on its step prevents.
@@ -74,8 +74,14 @@ pub(super) fn quantile_slope(a: f64, x: f64) -> f64 {
 /// ```
 pub fn gamma_quantile(a: f64, p: f64) -> f64 {
     const MOST_STEPS: usize = 200;
+    if !(a > 0.0 && a < f64::INFINITY && p > 0.0 && p < 1.0) {
+        return f64::NAN;
+    }
     // P(a, x) ≈ xᵃ/Γ(a+1) for small x
     let small = (p.ln() + ln_gamma(a + 1.0)) / a;
+    if small < f64::MIN_POSITIVE.ln() {
+        return small.exp(); // nothing but this term, and it may underflow to 0
+    }
     let mut z = if a < 1.0 { small.min(a.ln()) } else { a.ln() };
     for _ in 0..MOST_STEPS {
         let x = z.exp();
@@ -103,6 +109,14 @@ pub fn gamma_quantile(a: f64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_of_the_quantile() {
+        assert_eq!(gamma_quantile(0.001, 0.01), 0.0);
+        for (a, p) in [(1.0, 1.0), (1.0, 0.0), (-1.0, 0.5), (f64::NAN, 0.5), (1.0, f64::NAN)] {
+            assert!(gamma_quantile(a, p).is_nan());
+        }
+    }
 
     /// For whole a, Q(a, x) = e⁻ˣ Σ_{k<a} xᵏ/k!.
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Stream;
 use super::chacha::{Blocks, LANES, MakeBlocks, uniform};
-use crate::math::{arch, ln, sin_cos_turns};
+use crate::math::{arch, ln_normal, sin_cos_turns};
 
 /// Normals that one block gives: two from each pair of uniforms.
 const PER_BLOCK: usize = 8;
@@ -90,7 +90,7 @@ impl pulp::WithSimd for MakeNormals<'_> {
 /// Two independent standard normals from two uniforms on (0, 1].
 #[inline(always)]
 pub(super) fn box_muller(u: f64, v: f64) -> (f64, f64) {
-    let radius = (-2.0 * ln(u)).sqrt();
+    let radius = (-2.0 * ln_normal(u)).sqrt();
     let (sin, cos) = sin_cos_turns(v);
     (radius * cos, radius * sin)
 }

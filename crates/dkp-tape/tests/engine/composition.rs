@@ -100,7 +100,7 @@ fn a_points_result_depends_on_its_own_row_alone() {
         let ys: Vec<f64> = ids.iter().map(|&n| (n as f64).cos()).collect();
         let masks: Vec<f64> = (0..24).map(|j| if j == position { 1.0 } else { 0.0 }).collect();
         let totals = problem.scopes.evaluate(Plan { draws: 1, tiles: 1 }, Key::new(2), &|_, run| {
-            run.set_rows(&ids);
+            run.set_point_ids(&ids);
             run.set_slice(x, &xs)?;
             run.set_slice(y, &ys)?;
             run.set_slice(mask, &masks)

@@ -17,7 +17,7 @@ impl KernelMap for SquaredExponential {
 
     #[inline(always)]
     fn at(&self, [h2, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
-        let distance = (row + col - 2.0 * g).max(0.0);
+        let distance = math::positive_part(row + col - 2.0 * g);
         let inverse = 1.0 / l; // the same for all elements: not repeated in the loop
         let precision = inverse * inverse;
         let correlation = math::exp(-0.5 * precision * distance);
@@ -209,7 +209,7 @@ impl Problem {
 
         // tile: data points through all layers
         let mut tile = draw.nested("tile");
-        tile.rows(b);
+        tile.points(b);
         let (x, y, mask) = (tile.input("x", d, b), tile.input("y", 1, b), tile.input("mask", 1, b));
         let phi_t = tile.matmul(root, x);
         let g1_it = tile.matmul(phi_i.t(), phi_t);
@@ -222,11 +222,11 @@ impl Problem {
         let explained = tile.column_norms(w);
         let schur = tile.subtract(psi_tt, explained);
         let schur = tile.at_least(schur, 1e-10);
-        let gamma = tile.row_gammas(extension_shape);
+        let gamma = tile.point_gammas(extension_shape);
         let inverse_gamma = tile.map("half reciprocal", gamma, |x| (0.5 / x, -0.5 / (x * x)));
         let g = tile.product(schur, inverse_gamma);
         let g_root = tile.sqrt(g);
-        let noise = tile.row_normals(m);
+        let noise = tile.point_normals(m);
         let scaled = tile.scale_columns(noise, g_root);
         let w = tile.add(w, scaled);
         let weights = tile.solve_transposed(prior, w);
@@ -303,7 +303,7 @@ fn fill(size: Size, inputs: [Node; 3], x: &[f64], y: &[f64], t: usize, run: &mut
     run.set_slice(inputs[0], &xs[..b * d])?;
     run.set_slice(inputs[1], &ys[..b])?;
     run.set_slice(inputs[2], &mask[..b])?;
-    run.set_rows(&ids[..b]);
+    run.set_point_ids(&ids[..b]);
     Ok(())
 }
 
