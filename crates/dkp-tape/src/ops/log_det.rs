@@ -60,6 +60,28 @@ mod tests {
         }
     }
 
+    /// ∂ log|XXᵀ + εI|/∂X = 2(XXᵀ + εI)⁻¹X = 2X(XᵀX + εI)⁻¹: for a tall X the first matrix is nearly singular, with condition
+    /// number 1e6 here, and the second is not.
+    #[test]
+    fn gradient_of_a_nearly_singular_matrix() {
+        let (n, k, small) = (20, 10, 1e-5);
+        let value = cases::matrix(3, n, k);
+        let mut tape = Tape::new("nearly singular");
+        let x = tape.leaf("x", n, k);
+        let (s, shift) = (tape.symmetric_product(x), tape.number(small));
+        let a = tape.add_diagonal(s, shift);
+        let l = tape.cholesky(a);
+        let f = tape.log_det(l);
+        tape.output("f", f);
+        let mut run = tape.finish().workspace();
+        run.set(x, value.as_ref()).unwrap();
+        run.forward(Key::new(0), Pass::Gradient).unwrap();
+        run.backward(&[1.0]).unwrap();
+        let inner = value.transpose() * &value + faer::Scale(small) * Mat::<f64>::identity(k, k);
+        let error = (run.gradient(x) * inner - faer::Scale(2.0) * &value).norm_max();
+        assert!(error < 1e-9, "{error:e}");
+    }
+
     /// ∂ log|A|/∂A = A⁻¹: A times the gradient is the identity.
     #[test]
     fn gradient_is_the_inverse() {

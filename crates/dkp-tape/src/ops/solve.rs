@@ -77,12 +77,25 @@ mod tests {
     use crate::{Lower, Node, Pass, Tape, random::Key};
     use faer::Mat;
 
-    /// The Cholesky factor of XXᵀ + I.
-    fn factor(tape: &mut Tape, x: Node) -> Lower {
+    /// The Cholesky factor of XXᵀ + shift·I.
+    fn factor(tape: &mut Tape, x: Node, shift: f64) -> Lower {
         let s = tape.symmetric_product(x);
-        let one = tape.number(1.0);
-        let a = tape.add_diagonal(s, one);
+        let shift = tape.number(shift);
+        let a = tape.add_diagonal(s, shift);
         tape.cholesky(a)
+    }
+
+    /// Condition number of about 1e6, which leaves the finite differences four digits.
+    #[test]
+    fn gradients_with_a_nearly_singular_factor() {
+        let leaves = [cases::matrix(1, 20, 10), cases::matrix(2, 20, 7)];
+        for solve in [Tape::solve, Tape::solve_transposed] {
+            let report = gradcheck(&leaves, |t, x| {
+                let l = factor(t, x[0], 1e-5);
+                solve(t, l, x[1])
+            });
+            report.unwrap().assert_below(1e-4);
+        }
     }
 
     #[test]
@@ -91,13 +104,13 @@ mod tests {
             for b in cases::awkward(3, m, n).into_iter().chain([cases::matrix(2, m, n)]) {
                 let leaves = [cases::matrix(1, m, m), b];
                 gradcheck(&leaves, |t, x| {
-                    let l = factor(t, x[0]);
+                    let l = factor(t, x[0], 1.0);
                     t.solve(l, x[1])
                 })
                 .unwrap()
                 .assert_below(1e-6);
                 gradcheck(&leaves, |t, x| {
-                    let l = factor(t, x[0]);
+                    let l = factor(t, x[0], 1.0);
                     t.solve_transposed(l, x[1])
                 })
                 .unwrap()
