@@ -1,10 +1,12 @@
 //! The Cholesky factorisation A = LLᵀ.
 
 use super::product;
-use super::triangle::BLOCK;
 use crate::math::vectorized;
 use faer::prelude::Reborrow as _;
 use faer::{Accum, MatMut};
+
+/// Columns of a block.
+const BLOCK: usize = 16;
 
 /// Where and how a matrix turned out not to be positive definite.
 #[derive(Clone, Copy, Debug, PartialEq)]

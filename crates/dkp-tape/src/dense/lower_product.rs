@@ -56,16 +56,3 @@ pub(crate) fn mirror_lower(mut a: MatMut<'_, f64>) {
         above.rb_mut().subcols_mut(width, n - end).copy_from(below.rb().subcols(0, width).transpose());
     }
 }
-
-/// Transposes an n×n matrix, in blocks that stay in the nearest cache.
-pub(crate) fn transpose_in_place(a: &mut [f64], n: usize) {
-    for first in (0..n).step_by(PANEL) {
-        for start in (first..n).step_by(PANEL) {
-            for j in first..n.min(first + PANEL) {
-                for i in start.max(j + 1)..n.min(start + PANEL) {
-                    a.swap(j * n + i, i * n + j);
-                }
-            }
-        }
-    }
-}

@@ -1,18 +1,14 @@
-//! Factorisations and triangular solves made of matrix products.
+//! Dense linear algebra: what faer does not have in the form that is needed here, as loops over its matrix products.
 //!
-//! faer's matrix product runs near the machine's peak even for narrow panels; its triangular routines do less well
-//! at a hundred rows. So everything here is a short loop over panels, a product each and a small triangle that is
-//! solved by substitution. The numbers stand in docs/decisions/panels.md.
+//! The choices and their numbers stand in docs/decisions/panels.md.
 
 mod cholesky;
 mod lower_product;
 mod solve;
-mod triangle;
 
 pub(crate) use cholesky::cholesky_in_place;
-pub(crate) use lower_product::{lower_product, lower_product_with_upper, mirror_lower, transpose_in_place};
-pub(crate) use solve::{Part, solve_in_place};
-pub(crate) use triangle::Side;
+pub(crate) use lower_product::{lower_product, lower_product_with_upper, mirror_lower};
+pub(crate) use solve::{Side, solve_in_place, solve_transposed_lower_in_place};
 
 use faer::linalg::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

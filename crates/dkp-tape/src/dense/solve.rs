@@ -1,44 +1,42 @@
 //! Solves with a lower-triangular matrix or its transpose.
 
 use super::product;
-use super::triangle::{BLOCK, Side, Triangle};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::prelude::{Reborrow as _, ReborrowMut as _};
-use faer::{Accum, MatMut, MatRef};
+use faer::{Accum, MatMut, MatRef, Par};
 
-/// Which part of the solution is wanted.
+/// Which system is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// All of it.
-    All,
-    /// The lower triangle of the solution of Lᵀ·X = B, at half the cost; the rest of B is overwritten or not.
+pub(crate) enum Side {
+    /// L·X = B
     Lower,
+    /// Lᵀ·X = B
+    Transposed,
 }
 
-/// Replaces B, n rows in column-major order, by X or by the wanted part of it.
+/// Replaces B by X.
+pub(crate) fn solve_in_place(side: Side, l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
+    match side {
+        Side::Lower => solve_lower_triangular_in_place(l, b, Par::Seq),
+        Side::Transposed => solve_upper_triangular_in_place(l.transpose(), b, Par::Seq),
+    }
+}
+
+/// Replaces the lower triangle of the square matrix B by that of X, Lᵀ·X = B, at half the cost of all of it; above the
+/// diagonal B is overwritten or not.
 ///
-/// A block row at a time: subtract what the rows solved before contribute, a product, then substitute.
-pub(crate) fn solve_in_place(side: Side, part: Part, l: MatRef<'_, f64>, b: &mut [f64]) {
+/// A block row at a time, from below: subtract what the rows below contribute, a product, then solve.
+pub(crate) fn solve_transposed_lower_in_place(l: MatRef<'_, f64>, mut b: MatMut<'_, f64>) {
+    const BLOCK: usize = 16;
     let n = l.nrows();
-    let blocks = n.div_ceil(BLOCK);
-    for k in 0..blocks {
-        let start = match side {
-            Side::Lower => k * BLOCK,
-            Side::Transposed => (blocks - 1 - k) * BLOCK,
-        };
+    for start in (0..n).step_by(BLOCK).rev() {
         let end = n.min(start + BLOCK);
-        let width = end - start;
-        // rows below have been solved for at least as many columns
-        let columns = if part == Part::Lower { end } else { b.len() / n };
-        let mut b = MatMut::from_column_major_slice_mut(&mut b[..columns * n], n, columns);
-        let (above, rest) = b.rb_mut().split_at_row_mut(start);
-        let (here, below) = rest.split_at_row_mut(width);
-        match side {
-            Side::Lower => product(here, Accum::Add, l.submatrix(start, 0, width, start), above.rb(), -1.0),
-            Side::Transposed => {
-                product(here, Accum::Add, l.submatrix(end, start, n - end, width).transpose(), below.rb(), -1.0);
-            }
-        }
-        Triangle::read(side, l, start).solve(b);
+        // rows below have been solved for more columns than this
+        let (here, below) = b.rb_mut().submatrix_mut(start, 0, n - start, end).split_at_row_mut(end - start);
+        let mut here = here;
+        let beside = l.submatrix(end, start, n - end, end - start);
+        product(here.rb_mut(), Accum::Add, beside.transpose(), below.rb(), -1.0);
+        solve_in_place(Side::Transposed, l.submatrix(start, start, end - start, end - start), here);
     }
 }
 
@@ -60,7 +58,7 @@ mod tests {
                 for side in [Side::Lower, Side::Transposed] {
                     let b: Vec<f64> = (0..7 * n).map(|e| (1.3 * e as f64).sin()).collect();
                     let mut x = b.clone();
-                    solve_in_place(side, Part::All, l, &mut x);
+                    solve_in_place(side, l, MatMut::from_column_major_slice_mut(&mut x, n, 7));
                     for (b, x) in b.chunks(n).zip(x.chunks(n)) {
                         let at = |i: usize, j: usize| if side == Side::Lower { l[(i, j)] } else { l[(j, i)] };
                         let size = l.norm_max() * x.iter().fold(0.0, |m: f64, v| m.max(v.abs()));

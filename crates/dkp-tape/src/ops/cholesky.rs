@@ -5,10 +5,11 @@
 
 use super::square;
 use crate::dense::{
-    Part, Side, cholesky_in_place, lower_product_with_upper, mirror_lower, solve_in_place, transpose_in_place,
+    Side, cholesky_in_place, lower_product_with_upper, mirror_lower, solve_in_place, solve_transposed_lower_in_place,
 };
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
+use faer::prelude::ReborrowMut as _;
 use faer::{MatMut, MatRef};
 
 impl Tape {
@@ -46,13 +47,14 @@ impl Operation for Cholesky {
         let l = MatRef::from_column_major_slice(run.output, n, n);
         let seed = MatRef::from_column_major_slice(run.seed, n, n);
         let q = &mut run.scratch[..n * n];
-        lower_product_with_upper(MatMut::from_column_major_slice_mut(q, n, n), l.transpose(), seed, 0.5);
-        mirror_lower(MatMut::from_column_major_slice_mut(q, n, n));
-        // L⁻ᵀ·(L⁻ᵀ·Q)ᵀ, of which the lower triangle is enough
-        solve_in_place(Side::Transposed, Part::All, l, q);
-        transpose_in_place(q, n);
-        solve_in_place(Side::Transposed, Part::Lower, l, q);
-        mirror_lower(MatMut::from_column_major_slice_mut(q, n, n));
+        let mut matrix = MatMut::from_column_major_slice_mut(q, n, n);
+        lower_product_with_upper(matrix.rb_mut(), l.transpose(), seed, 0.5);
+        mirror_lower(matrix.rb_mut());
+        // L⁻ᵀ·(L⁻ᵀ·Q)ᵀ, of which one triangle is enough
+        solve_in_place(Side::Transposed, l, matrix.rb_mut());
+        let mut transposed = matrix.transpose_mut();
+        solve_transposed_lower_in_place(l, transposed.rb_mut());
+        mirror_lower(transposed);
         target.add1(q, |x| x);
     }
 }

@@ -79,7 +79,8 @@ mod tests {
         run.backward(&[1.0]).unwrap();
         let inner = value.transpose() * &value + faer::Scale(small) * Mat::<f64>::identity(k, k);
         let error = (run.gradient(x) * inner - faer::Scale(2.0) * &value).norm_max();
-        assert!(error < 1e-9, "{error:e}");
+        // condition number times n·ε is 4e-9
+        assert!(error < 1e-8, "{error:e}");
     }
 
     /// ∂ log|A|/∂A = A⁻¹: A times the gradient is the identity.

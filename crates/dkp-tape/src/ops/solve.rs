@@ -2,10 +2,10 @@
 //!
 //! Adjoints: B̄ += Z with Z = L⁻ᵀX̄ (or L⁻¹X̄), and L̄ −= tril(Z·Xᵀ) (or tril(X·Zᵀ)).
 
-use crate::dense::{Part, Side, lower_product, solve_in_place};
+use crate::dense::{Side, lower_product, solve_in_place};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
-use faer::MatRef;
+use faer::{MatMut, MatRef};
 
 impl Tape {
     /// L⁻¹·B.
@@ -41,9 +41,10 @@ impl Operation for Solve {
         }
     }
 
-    fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+    fn forward(&self, mut run: Forward<'_>) -> Result<(), Problem> {
         run.output.copy_from_slice(run.inputs.slice(1));
-        solve_in_place(self.side, Part::All, run.inputs.matrix(0), run.output);
+        let l = run.inputs.matrix(0);
+        solve_in_place(self.side, l, run.output_matrix());
         Ok(())
     }
 
@@ -55,7 +56,7 @@ impl Operation for Solve {
             Side::Lower => Side::Transposed,
             Side::Transposed => Side::Lower,
         };
-        solve_in_place(other, Part::All, run.inputs.matrix(0), z);
+        solve_in_place(other, run.inputs.matrix(0), MatMut::from_column_major_slice_mut(z, rows, cols));
         if let Some(target) = run.targets.get(0) {
             let x = MatRef::from_column_major_slice(run.output, rows, cols);
             let z = MatRef::from_column_major_slice(z, rows, cols);
