@@ -145,10 +145,10 @@ pub fn compare(
     Ok(worst)
 }
 
-/// Shapes and values that the operations' tests share.
-#[cfg(test)]
-pub(crate) mod cases {
-    use super::*;
+/// Shapes and values to check gradients at.
+pub mod cases {
+    use crate::random::{Key, fill_normal};
+    use faer::{Mat, MatRef};
 
     /// 1×1, row, column, square, tall and wide, small and beyond every block size.
     pub const SHAPES: [(usize, usize); 7] = [(1, 1), (1, 5), (5, 1), (4, 4), (17, 3), (3, 40), (19, 19)];
@@ -156,7 +156,7 @@ pub(crate) mod cases {
     /// Numbers in ±[0.2, 1.2], different for each seed.
     pub fn matrix(seed: u64, rows: usize, cols: usize) -> Mat<f64> {
         let mut x = vec![0.0; rows * cols];
-        crate::random::fill_normal(Key::new(seed).stream(0, 0), rows * cols, |_| 0, &mut x);
+        fill_normal(Key::new(seed).stream(0, 0), rows * cols, |_| 0, &mut x);
         let x: Vec<f64> = x.iter().map(|v| v.signum() * (0.2 + v.abs().min(3.0) / 3.0)).collect();
         MatRef::from_column_major_slice(&x, rows, cols).to_owned()
     }

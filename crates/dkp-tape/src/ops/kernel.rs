@@ -133,6 +133,7 @@ impl Tape {
         let count = K::Parameters::COUNT;
         assert!(parameters.len() == count, "{name}: {} parameters for a kernel with {count}", parameters.len());
         parameters.iter().for_each(|p| scalar(name, *p));
+        kernel.check_distance(name);
         let arguments = [arguments, parameters].concat();
         let g = arguments[0];
         let planes = if arguments.iter().any(|a| a.differentiable) { Kernel::<K>::PLANES } else { 0 };
@@ -174,6 +175,15 @@ impl<K: KernelMap> Kernel<K> {
     /// The derivative of one column of K in a parameter.
     fn parametric(saved: &[f64], height: usize, p: usize) -> &[f64] {
         &saved[(Self::DIRECT + p) * height..(Self::DIRECT + p + 1) * height]
+    }
+
+    /// That ∂r and ∂c follow from ∂g if the kernel says so, at a point.
+    #[track_caller]
+    fn check_distance(&self, name: &str) {
+        let jet = self.map.at(&K::Parameters::gather(|_| 1.0), 0.25, 1.0, 1.5);
+        let follows = |d: f64| (d + 0.5 * jet.g).abs() <= 1e-9 * jet.g.abs();
+        let consistent = !K::OF_DISTANCE || (follows(jet.row) && follows(jet.col));
+        assert!(consistent, "{name}: OF_DISTANCE is set, but ∂k/∂r and ∂k/∂c are not −½∂k/∂g");
     }
 
     /// How many arguments stand before the parameters.
@@ -439,6 +449,27 @@ mod tests {
                 gradcheck(&leaves, |t, x| t.kernel_diagonal(Test, x[0], &[x[1], x[2]])).unwrap().assert_below(1e-8);
             }
         }
+    }
+
+    /// Says that it depends on the distance alone, and does not.
+    struct Liar;
+
+    impl KernelMap for Liar {
+        type Parameters = [f64; 0];
+        const OF_DISTANCE: bool = true;
+
+        #[inline(always)]
+        fn at(&self, _: &[f64; 0], g: f64, _: f64, _: f64) -> Jet<[f64; 0]> {
+            Jet { value: g, g: 1.0, row: 0.0, col: 0.0, parameters: [] }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "kernel_symmetric: OF_DISTANCE is set, but")]
+    fn a_kernel_that_is_no_function_of_distance_is_found_out() {
+        let mut tape = Tape::new("misuse");
+        let g = tape.leaf("g", 2, 2);
+        tape.kernel_symmetric(Liar, g, &[]);
     }
 
     #[test]
