@@ -3,7 +3,7 @@
 Each is the interpolation in Chebyshev nodes, near the minimax polynomial, and its error is printed relative to
 the function that it is a part of.
 """
-from mpmath import mp, mpf, atanh, chebyfit, cos, exp, log, pi, sin, sqrt
+from mpmath import mp, mpf, asin, atanh, chebyfit, cos, exp, log, pi, sin, sqrt
 
 mp.dps = 40
 
@@ -30,3 +30,5 @@ x2 = (pi / 4) ** 2
 # sin x = x + x^3 p(x^2), cos x = 1 - x^2/2 + x^4 p(x^2)
 show("SIN", lambda w: (sin(sqrt(w)) / sqrt(w) - 1) / w, [mpf("1e-12"), x2], 5, lambda w: w)
 show("COS", lambda w: (cos(sqrt(w)) - 1 + w / 2) / w**2, [mpf("1e-9"), x2], 5, lambda w: w**2 / cos(sqrt(w)))
+# asin x = x + x^3 p(x^2) on |x| <= 1/2
+show("ASIN", lambda w: (asin(sqrt(w)) / sqrt(w) - 1) / w, [mpf("1e-12"), mpf("0.25")], 11, lambda w: w)

@@ -4,6 +4,7 @@
 //! that runs under [`vectorized`] is compiled once for each instruction set and chosen at run time. They are accurate to
 //! two or three units in the last place, and an element's bits do not depend on its position in the loop.
 
+mod arc;
 mod exp;
 mod ln;
 mod sin_cos;
@@ -11,6 +12,7 @@ mod special;
 
 use std::sync::LazyLock;
 
+pub use arc::{acos, asin};
 pub use exp::exp;
 pub use ln::ln;
 pub(crate) use ln::ln_normal;

@@ -1,0 +1,32 @@
+//! The leaky ReLU kernel.
+
+use super::Relu;
+use dkp_tape::{Jet, KernelMap};
+
+/// An infinitely wide network with leaky ReLU units of a fixed slope s: K = ((1−s)²·K₁ + 2s·g)/(1+s²), K₁ the ReLU kernel.
+///
+/// Slope 0 is the ReLU kernel, slope 1 the linear one; K_ii = G_ii for every slope.
+#[derive(Clone, Copy, Debug)]
+pub struct LeakyRelu {
+    /// The units' slope on the negative side.
+    pub slope: f64,
+}
+
+impl KernelMap for LeakyRelu {
+    type Parameters = [f64; 0];
+
+    #[inline(always)]
+    fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
+        let s = self.slope;
+        let scale = 1.0 / (1.0 + s * s);
+        let (bent, straight) = ((1.0 - s) * (1.0 - s) * scale, 2.0 * s * scale);
+        let relu = Relu.at(&[], g, row, col);
+        Jet {
+            value: straight.mul_add(g, bent * relu.value),
+            g: bent.mul_add(relu.g, straight),
+            row: bent * relu.row,
+            col: bent * relu.col,
+            parameters: [],
+        }
+    }
+}

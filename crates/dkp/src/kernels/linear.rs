@@ -1,0 +1,16 @@
+//! The linear kernel.
+
+use dkp_tape::{Jet, KernelMap};
+
+/// K = h²·g + b², with parameters h and b.
+#[derive(Clone, Copy, Debug)]
+pub struct Linear;
+
+impl KernelMap for Linear {
+    type Parameters = [f64; 2];
+
+    #[inline(always)]
+    fn at(&self, [h, b]: &[f64; 2], g: f64, _: f64, _: f64) -> Jet<[f64; 2]> {
+        Jet { value: (h * h).mul_add(g, b * b), g: h * h, row: 0.0, col: 0.0, parameters: [2.0 * h * g, 2.0 * b] }
+    }
+}
