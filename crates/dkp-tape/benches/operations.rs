@@ -5,13 +5,14 @@
 
 #[path = "../tests/engine/layer.rs"]
 mod layer;
+mod timer;
 
 use dkp_tape::random::{Key, fill_gamma, fill_gamma_derivative, fill_normal};
 use dkp_tape::{Lower, Node, Pass, Tape};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use layer::{Problem, Size, SquaredExponential};
-use std::time::Instant;
+use timer::seconds;
 
 fn main() {
     let parts: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
@@ -27,21 +28,6 @@ fn main() {
     if wanted("step") {
         step();
     }
-}
-
-/// Seconds of one call: the best of some batches, each long enough for the clock.
-fn seconds(mut f: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    f();
-    let once = start.elapsed().as_secs_f64().max(1e-7);
-    let batch = (2e-3 / once).ceil().max(1.0) as usize;
-    let mut best = f64::INFINITY;
-    for _ in 0..25 {
-        let start = Instant::now();
-        (0..batch).for_each(|_| f());
-        best = best.min(start.elapsed().as_secs_f64() / batch as f64);
-    }
-    best
 }
 
 /// How an operation is recorded on its arguments, and on the factor of the first one if it takes one.

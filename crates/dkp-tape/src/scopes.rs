@@ -56,7 +56,7 @@ pub struct Weights<'a> {
     pub tile: &'a [f64],
 }
 
-/// Sets a tile's inputs and row ids: called with the tile's number, on any thread.
+/// Sets a tile's inputs and point ids: called with the tile's number, on any thread.
 pub type Fill<'a> = &'a (dyn Fn(usize, &mut Workspace) -> Result<(), Failure> + Sync);
 
 /// A step program, a draw program nested in it, and a tile program nested in both, with the memory to run them.
@@ -230,12 +230,20 @@ impl Scopes {
         let threads = rayon::current_num_threads();
         let (draw, tile) = (&self.draw_program, &self.tile_program);
         self.results.resize_with(self.results.len().max(draws), || DrawResult {
-            draw_gradients: buffer(draw.gradients),
-            tile_gradients: buffer(tile.gradients),
+            draw_gradients: buffer(0),
+            tile_gradients: buffer(0),
             draw_outputs: vec![0.0; draw.outputs.len()],
             tile_outputs: vec![0.0; tile.outputs.len()],
             failure: None,
         });
+        // an evaluation may have a thousand draws: gradients are not kept for those
+        if job.weights.is_some() {
+            for result in &mut self.results[..draws] {
+                let grow = |b: &mut Buffer, len: usize| b.resize(b.len().max(len), 0.0);
+                grow(&mut result.draw_gradients, draw.gradients);
+                grow(&mut result.tile_gradients, tile.gradients);
+            }
+        }
         // a thread that waits for another's chunk may begin a draw meanwhile, so every draw may be in execution
         let in_flight = if job.split_draws { draws } else { draws.min(threads) };
         let buffers = if job.split_draws { chunks } else { 1 };
@@ -262,12 +270,13 @@ impl Scopes {
 
     fn run_draw(&self, job: &Job<'_>, d: usize, result: &mut DrawResult) {
         let mut bench = take(&self.draw_benches, || self.draw_bench(job));
-        std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
         result.failure = self.run_draw_in(job, d, result, &mut bench).err();
         if let Some(failure) = &mut result.failure {
             failure.place.draw = Some(d);
         }
-        std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
+        if job.weights.is_some() {
+            std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
+        }
         put(&self.draw_benches, bench);
     }
 
@@ -458,6 +467,39 @@ mod tests {
         assert_eq!(scopes.step().gradient(a)[(0, 0)], 9.0);
         assert_eq!(scopes.evaluate(plan, Key::new(0), fill).unwrap().tile, [36.0]);
         assert_eq!(scopes.step().gradient(a)[(0, 0)], 9.0);
+    }
+
+    #[test]
+    fn gradients_can_follow_an_evaluation_with_fewer_or_more_draws() {
+        let (mut scopes, a, x) = sums();
+        let weights = Weights { step: &[], draw: &[], tile: &[1.0] };
+        let fill: Fill<'_> = &|_, run| run.set_slice(x, &[1.0]);
+        for draws in [5, 2, 40, 7] {
+            let plan = Plan { draws, tiles: 3 };
+            assert_eq!(scopes.evaluate(plan, Key::new(0), fill).unwrap().tile, [6.0 * draws as f64]);
+            scopes.gradient(plan, Key::new(0), weights, fill).unwrap();
+            assert_eq!(scopes.step().gradient(a)[(0, 0)], 3.0 * draws as f64);
+        }
+    }
+
+    #[test]
+    fn a_draw_may_be_all_that_depends_on_the_step() {
+        let mut step = Tape::new("step");
+        let a = step.leaf("a", 1, 1);
+        let mut draw = step.nested("draw");
+        let square = draw.square(a);
+        draw.output("a²", square);
+        let mut tile = draw.nested("tile");
+        let one = tile.number(1.0);
+        tile.output("1", one);
+        let mut scopes = Scopes::new(step.finish(), draw.finish(), tile.finish());
+        scopes.step().set_slice(a, &[3.0]).unwrap();
+        let weights = Weights { step: &[], draw: &[0.5], tile: &[1.0] };
+        for _ in 0..2 {
+            let totals = scopes.gradient(Plan { draws: 2, tiles: 3 }, Key::new(0), weights, &|_, _| Ok(())).unwrap();
+            assert_eq!((totals.draw[0], totals.tile[0]), (18.0, 6.0));
+            assert_eq!(scopes.step().gradient(a)[(0, 0)], 6.0);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::random::{fill_gamma, fill_gamma_derivative, fill_normal};
 use crate::{Memory, Node, Problem, Tape};
 
 impl Tape {
-    /// Standard normals; column j comes from the sequence of row id j.
+    /// Standard normals; column j is the beginning of sequence j.
     #[track_caller]
     pub fn normals(&mut self, rows: usize, cols: usize) -> Node {
         self.record_normals(rows, cols, Sequence::Position)
@@ -21,7 +21,7 @@ impl Tape {
         self.record_normals(len, cols, Sequence::PointId)
     }
 
-    /// Gamma(a_i, 1) variates of the vector a's shape; element i comes from the sequence of row id i.
+    /// Gamma(a_i, 1) variates of the vector a's shape; element i comes from sequence i.
     ///
     /// A shape that is not positive stops the run with [`Problem::OutOfDomain`].
     #[track_caller]

@@ -48,7 +48,7 @@ impl Key {
     }
 }
 
-/// A family of independent sequences, one for each row id.
+/// A family of independent sequences, one for each 64-bit id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     /// The ChaCha key; the last word marks the layout ("dkp1").

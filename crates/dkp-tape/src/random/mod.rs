@@ -1,6 +1,6 @@
 //! Random numbers without a generator to carry around.
 //!
-//! A number is a function of its address: (seed, step, draw, site, row, position). The address keys ChaCha8, a
+//! A number is a function of its address: (seed, step, draw, node, sequence, position). The address keys ChaCha8, a
 //! seekable counter-based generator, so that any number can be had at any time, in any order, on any thread.
 //! Everything is made in bulk: sixteen blocks side by side on AVX-512.
 

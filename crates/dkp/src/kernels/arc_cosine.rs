@@ -84,10 +84,10 @@ impl KernelMap for Relu {
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
         let angle = Angle::new(g, row, col);
         let value = FRAC_1_PI * angle.lengths * angle.j1();
-        let half_sine = 0.5 * FRAC_1_PI * angle.sin;
-        let by_row = if row > 0.0 { half_sine * angle.lengths / row } else { 0.0 };
-        let by_col = if col > 0.0 { half_sine * angle.lengths / col } else { 0.0 };
-        Jet { value, g: FRAC_1_PI * angle.supplement * angle.regular, row: by_row, col: by_col, parameters: [] }
+        // √(c/r) = c/√(rc)
+        let scaled = if angle.lengths > 0.0 { 0.5 * FRAC_1_PI * angle.sin / angle.lengths } else { 0.0 };
+        let slope = FRAC_1_PI * angle.supplement * angle.regular;
+        Jet { value, g: slope, row: scaled * col, col: scaled * row, parameters: [] }
     }
 }
 
