@@ -90,28 +90,27 @@ fn a_failed_draw_is_named_and_the_next_run_is_unharmed() {
 
 #[test]
 fn a_points_result_depends_on_its_own_row_alone() {
-    let size = Size { features: 3, inducing: 37, tile: 24, points: 24, draws: 1 };
-    let mut problem = Problem::new(size);
-    let [x, y, mask] = problem.inputs;
-    // the log likelihood of point `id` at a position in the tile, with other points around it
-    let mut alone = |id: u64, position: usize, others: u64| {
-        let ids: Vec<u64> = (0..24).map(|j| if j == position { id } else { others + j as u64 }).collect();
-        let xs: Vec<f64> = ids.iter().flat_map(|&n| (0..3).map(move |i| ((5 * n + i) as f64).sin())).collect();
-        let ys: Vec<f64> = ids.iter().map(|&n| (n as f64).cos()).collect();
-        let masks: Vec<f64> = (0..24).map(|j| if j == position { 1.0 } else { 0.0 }).collect();
-        let totals = problem.scopes.evaluate(Plan { draws: 1, tiles: 1 }, Key::new(2), &|_, run| {
-            run.set_point_ids(&ids);
-            run.set_slice(x, &xs)?;
-            run.set_slice(y, &ys)?;
-            run.set_slice(mask, &masks)
-        });
-        totals.unwrap().tile[0]
-    };
-    let expected = alone(5, 0, 100);
-    for position in 0..24 {
-        for others in [100, 1000] {
-            assert_eq!(alone(5, position, others), expected, "at {position}, beside {others}");
+    for (inducing, tile) in [(5, 9), (37, 24), (100, 64), (100, 114)] {
+        let mut problem = Problem::new(Size { features: 3, inducing, tile, points: tile, draws: 1 });
+        let [x, y, mask] = problem.inputs;
+        // the log likelihood of point `id` at a position in the tile, with other points around it
+        let mut alone = |id: u64, position: usize, others: u64| {
+            let ids: Vec<u64> = (0..tile).map(|j| if j == position { id } else { others + j as u64 }).collect();
+            let xs: Vec<f64> = ids.iter().flat_map(|&n| (0..3).map(move |i| ((5 * n + i) as f64).sin())).collect();
+            let ys: Vec<f64> = ids.iter().map(|&n| (n as f64).cos()).collect();
+            let masks: Vec<f64> = (0..tile).map(|j| if j == position { 1.0 } else { 0.0 }).collect();
+            let totals = problem.scopes.evaluate(Plan { draws: 1, tiles: 1 }, Key::new(2), &|_, run| {
+                run.set_point_ids(&ids);
+                run.set_slice(x, &xs)?;
+                run.set_slice(y, &ys)?;
+                run.set_slice(mask, &masks)
+            });
+            totals.unwrap().tile[0]
+        };
+        let expected = alone(5, 0, 100);
+        for position in 0..tile {
+            assert_eq!(alone(5, position, 1000), expected, "M {inducing}, at {position} of {tile}");
         }
+        assert_ne!(alone(6, 0, 100), expected);
     }
-    assert_ne!(alone(6, 0, 100), expected);
 }
