@@ -71,6 +71,7 @@ impl<const P: usize> ParameterArray for [f64; P] {
 ///
 /// impl KernelMap for SquaredExponential {
 ///     type Parameters = [f64; 1];
+///     const NAMES: &'static [&'static str] = &["lengthscale"];
 ///     const OF_DISTANCE: bool = true;
 ///
 ///     #[inline(always)]
@@ -91,7 +92,8 @@ impl<const P: usize> ParameterArray for [f64; P] {
 pub trait KernelMap: Send + Sync + 'static {
     /// `[f64; P]` for P parameters.
     type Parameters: ParameterArray;
-
+    /// What the P parameters are called.
+    const NAMES: &'static [&'static str];
     /// Whether the kernel depends on R = r + c − 2g alone: then ∂k/∂r = ∂k/∂c = −½∂k/∂g, and they are not kept.
     const OF_DISTANCE: bool = false;
 
@@ -130,8 +132,8 @@ impl Tape {
         arguments: &[Node],
         parameters: &[Node],
     ) -> Node {
-        let count = K::Parameters::COUNT;
-        assert!(parameters.len() == count, "{name}: {} parameters for a kernel with {count}", parameters.len());
+        let (count, names) = (parameters.len(), K::NAMES);
+        assert!(count == names.len(), "{name}: {count} parameters for a kernel of {names:?}");
         parameters.iter().for_each(|p| scalar(name, *p));
         kernel.check_distance(name);
         let arguments = [arguments, parameters].concat();
@@ -163,6 +165,7 @@ impl<K: KernelMap> Kernel<K> {
     const COUNT: usize = {
         let count = K::Parameters::COUNT;
         assert!(count <= MOST_PARAMETERS, "a kernel has at most four parameters");
+        assert!(count == K::NAMES.len(), "a kernel's parameters have one name each");
         count
     };
 
@@ -360,6 +363,7 @@ mod tests {
 
     impl KernelMap for Test {
         type Parameters = [f64; 2];
+        const NAMES: &'static [&'static str] = &["height", "lengthscale"];
 
         #[inline(always)]
         fn at(&self, [h, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
@@ -383,6 +387,7 @@ mod tests {
 
     impl KernelMap for Cauchy {
         type Parameters = [f64; 1];
+        const NAMES: &'static [&'static str] = &["lengthscale"];
         const OF_DISTANCE: bool = true;
 
         #[inline(always)]
@@ -456,6 +461,7 @@ mod tests {
 
     impl KernelMap for Liar {
         type Parameters = [f64; 0];
+        const NAMES: &'static [&'static str] = &[];
         const OF_DISTANCE: bool = true;
 
         #[inline(always)]
@@ -473,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "kernel_symmetric: 1 parameters for a kernel with 2")]
+    #[should_panic(expected = "kernel_symmetric: 1 parameters for a kernel of [\"height\", \"lengthscale\"]")]
     fn every_parameter_must_be_given() {
         let mut tape = Tape::new("misuse");
         let (g, h) = (tape.leaf("g", 2, 2), tape.leaf("h", 1, 1));

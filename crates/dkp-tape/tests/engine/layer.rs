@@ -13,6 +13,7 @@ pub struct SquaredExponential;
 
 impl KernelMap for SquaredExponential {
     type Parameters = [f64; 2];
+    const NAMES: &'static [&'static str] = &["squared height", "lengthscale"];
     const OF_DISTANCE: bool = true;
 
     #[inline(always)]

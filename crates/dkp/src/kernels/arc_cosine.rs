@@ -64,6 +64,7 @@ impl Angle {
 
 impl KernelMap for ArcCosine0 {
     type Parameters = [f64; 0];
+    const NAMES: &'static [&'static str] = &[];
 
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
@@ -79,6 +80,7 @@ impl KernelMap for ArcCosine0 {
 
 impl KernelMap for Relu {
     type Parameters = [f64; 0];
+    const NAMES: &'static [&'static str] = &[];
 
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
@@ -93,6 +95,7 @@ impl KernelMap for Relu {
 
 impl KernelMap for ArcCosine2 {
     type Parameters = [f64; 0];
+    const NAMES: &'static [&'static str] = &[];
 
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {

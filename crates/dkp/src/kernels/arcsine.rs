@@ -9,6 +9,7 @@ pub struct Arcsine;
 
 impl KernelMap for Arcsine {
     type Parameters = [f64; 0];
+    const NAMES: &'static [&'static str] = &[];
 
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {

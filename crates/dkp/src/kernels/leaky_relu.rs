@@ -14,6 +14,7 @@ pub struct LeakyRelu {
 
 impl KernelMap for LeakyRelu {
     type Parameters = [f64; 0];
+    const NAMES: &'static [&'static str] = &[];
 
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {

@@ -8,6 +8,7 @@ pub struct Linear;
 
 impl KernelMap for Linear {
     type Parameters = [f64; 2];
+    const NAMES: &'static [&'static str] = &["height", "bias"];
 
     #[inline(always)]
     fn at(&self, [h, b]: &[f64; 2], g: f64, _: f64, _: f64) -> Jet<[f64; 2]> {

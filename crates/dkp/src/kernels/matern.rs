@@ -19,6 +19,7 @@ pub struct Matern52;
 
 impl KernelMap for Matern12 {
     type Parameters = [f64; 2];
+    const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
 
     #[inline(always)]
@@ -33,6 +34,7 @@ impl KernelMap for Matern12 {
 
 impl KernelMap for Matern32 {
     type Parameters = [f64; 2];
+    const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
 
     #[inline(always)]
@@ -47,6 +49,7 @@ impl KernelMap for Matern32 {
 
 impl KernelMap for Matern52 {
     type Parameters = [f64; 2];
+    const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! Kernels as functions of a Gram matrix: K_ij depends on (G_ij, G_ii, G_jj) alone.
 //!
-//! Each is a [`KernelMap`](dkp_tape::KernelMap): its value and its derivatives at one element, written for vector loops. With
+//! Each is a [`KernelMap`](dkp_tape::KernelMap): its value and its derivatives at one element, written for vector loops; a
+//! [`Kernel`] is what a model takes, and what sums, products and scalings of kernels are. With
 //! R_ij = G_ii + G_jj − 2G_ij, clipped at 0, the stationary ones are functions of R. Their parameters are positive: the height
 //! h, the lengthscale ℓ, and what else the formula names, in that order.
 //!
@@ -21,6 +22,7 @@
 
 mod arc_cosine;
 mod arcsine;
+mod kernel;
 mod leaky_relu;
 mod linear;
 mod matern;
@@ -32,6 +34,7 @@ use dkp_tape::math::positive_part;
 
 pub use arc_cosine::{ArcCosine0, ArcCosine2, Relu};
 pub use arcsine::Arcsine;
+pub use kernel::{Kernel, Product, Scaled, Sum};
 pub use leaky_relu::LeakyRelu;
 pub use linear::Linear;
 pub use matern::{Matern12, Matern32, Matern52};

@@ -9,6 +9,7 @@ pub struct RationalQuadratic;
 
 impl KernelMap for RationalQuadratic {
     type Parameters = [f64; 3];
+    const NAMES: &'static [&'static str] = &["height", "lengthscale", "alpha"];
     const OF_DISTANCE: bool = true;
 
     #[inline(always)]

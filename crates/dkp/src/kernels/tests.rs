@@ -79,27 +79,64 @@ fn values_are_those_of_the_plain_formulas() {
     });
 }
 
+/// The three blocks of a kernel, over points and parameters that are leaves, against finite differences.
+fn check_gradients(name: &str, kernel: &dyn Kernel) {
+    println!("{name}");
+    for n in [1, 6, 19] {
+        let mut leaves = vec![cases::matrix(1, 4, n), cases::matrix(2, 4, 7)];
+        let value = |p: usize| PARAMETERS[p % PARAMETERS.len()];
+        leaves.extend((0..kernel.parameters().len()).map(|p| Mat::from_fn(1, 1, |_, _| value(p))));
+        let report = gradcheck(&leaves, |t, x| {
+            let (g, across) = (t.symmetric_product(x[0].t()), t.matmul(x[0].t(), x[1]));
+            let (rows, cols) = (t.diagonal(g), t.column_norms(x[1]));
+            let ii = kernel.symmetric(t, g, &x[2..]);
+            let it = kernel.cross(t, across, rows, cols, &x[2..]);
+            let tt = kernel.diagonal(t, cols, &x[2..]);
+            // a matrix that depends on every element of the three blocks
+            let all = t.matmul(ii, it);
+            let scaled = t.scale_columns(all, tt);
+            t.add(scaled, it)
+        });
+        report.unwrap().assert_below(1e-6);
+    }
+}
+
 #[test]
 fn gradients_over_every_block() {
-    for_every_kernel!(|name, kernel, _formula| {
-        println!("{name}");
-        for n in [1, 6, 19] {
-            let mut leaves = vec![cases::matrix(1, 4, n), cases::matrix(2, 4, 7)];
-            leaves.extend(parameter_leaves(kernel));
-            let report = gradcheck(&leaves, |t, x| {
-                let (g, across) = (t.symmetric_product(x[0].t()), t.matmul(x[0].t(), x[1]));
-                let (rows, cols) = (t.diagonal(g), t.column_norms(x[1]));
-                let ii = t.kernel_symmetric(kernel, g, &x[2..]);
-                let it = t.kernel_cross(kernel, across, rows, cols, &x[2..]);
-                let tt = t.kernel_diagonal(kernel, cols, &x[2..]);
-                // one number that depends on every element of the three blocks
-                let all = t.matmul(ii, it);
-                let scaled = t.scale_columns(all, tt);
-                t.add(scaled, it)
-            });
-            report.unwrap().assert_below(1e-6);
-        }
-    });
+    for_every_kernel!(|name, kernel, _formula| { check_gradients(name, &kernel) });
+}
+
+#[test]
+fn gradients_of_kernels_made_of_kernels() {
+    let sum = || Sum(Box::new(Matern32), Box::new(Scaled(Box::new(Relu))));
+    check_gradients("sum", &sum());
+    check_gradients("product of a sum", &Product(Box::new(sum()), Box::new(Linear)));
+}
+
+/// Values of a sum, a product and a scaling, from those of their parts.
+#[test]
+fn kernels_made_of_kernels_have_their_values() {
+    let kernel = Product(Box::new(Sum(Box::new(Matern32), Box::new(Arcsine))), Box::new(Scaled(Box::new(Relu))));
+    assert_eq!(kernel.parameters(), ["1.1.height", "1.1.lengthscale", "2.scale"]);
+    let mut tape = Tape::new("composite");
+    let g = tape.leaf("g", 1, 1);
+    let (rows, cols) = (tape.number(2.0), tape.number(1.5));
+    let theta = [PARAMETERS[0], PARAMETERS[1], 0.7].map(|p| tape.number(p));
+    let k = kernel.cross(&mut tape, g, rows, cols, &theta);
+    let mut run = tape.finish().workspace();
+    run.set_slice(g, &[0.4]).unwrap();
+    run.forward(Key::new(0), Pass::Value).unwrap();
+    let [matern, arcsine, relu] =
+        [at(Matern32, 0.4, 2.0, 1.5).value, at(Arcsine, 0.4, 2.0, 1.5).value, at(Relu, 0.4, 2.0, 1.5).value];
+    assert!((run.scalar(k) - (matern + arcsine) * 0.7 * relu).abs() < 1e-15);
+}
+
+#[test]
+#[should_panic(expected = "1 parameters for a kernel of [\"1.height\", \"1.lengthscale\"]")]
+fn a_composite_kernel_names_the_parameters_that_it_lacks() {
+    let mut tape = Tape::new("misuse");
+    let (d, h) = (tape.leaf("d", 2, 1), tape.leaf("h", 1, 1));
+    Sum(Box::new(Matern12), Box::new(Relu)).diagonal(&mut tape, d, &[h]);
 }
 
 /// On the diagonal g = r = c: the value, and the derivative along it.

@@ -1,0 +1,166 @@
+//! What a model asks of a kernel, and kernels made of kernels.
+
+use dkp_tape::{KernelMap, Node, Tape};
+
+/// A kernel as a model records it: over a symmetric block, a cross block, and a diagonal.
+///
+/// Implement [`KernelMap`] for a new kernel, and it has this trait too. Kernels made of others, like [`Sum`], implement
+/// it directly.
+///
+/// ```
+/// use dkp::kernels::{Kernel, Relu, Scaled, Sum};
+/// use dkp_tape::{Jet, KernelMap};
+///
+/// /// The quadratic kernel (1 + w·g)², with the parameter w.
+/// #[derive(Clone)]
+/// struct Quadratic;
+///
+/// impl KernelMap for Quadratic {
+///     type Parameters = [f64; 1];
+///     const NAMES: &'static [&'static str] = &["weight"];
+///
+///     #[inline(always)]
+///     fn at(&self, [w]: &[f64; 1], g: f64, _: f64, _: f64) -> Jet<[f64; 1]> {
+///         let root = 1.0 + w * g;
+///         Jet { value: root * root, g: 2.0 * w * root, row: 0.0, col: 0.0, parameters: [2.0 * g * root] }
+///     }
+/// }
+///
+/// let kernel = Sum(Box::new(Quadratic), Box::new(Scaled(Box::new(Relu))));
+/// assert_eq!(kernel.parameters(), ["1.weight", "2.scale"]);
+/// ```
+pub trait Kernel: Send + Sync {
+    /// The names of its parameters, all of them positive, in the order in which the other methods take them.
+    fn parameters(&self) -> Vec<String>;
+
+    /// K_ij = k(g_ij, g_ii, g_jj) over a symmetric block g.
+    fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node;
+
+    /// K_ij = k(g_ij, r_i, c_j) over a cross block g with the two blocks' diagonals.
+    fn cross(&self, tape: &mut Tape, g: Node, rows: Node, cols: Node, parameters: &[Node]) -> Node;
+
+    /// k(d, d, d) for the elements of a diagonal.
+    fn diagonal(&self, tape: &mut Tape, d: Node, parameters: &[Node]) -> Node;
+}
+
+impl<K: KernelMap + Clone> Kernel for K {
+    fn parameters(&self) -> Vec<String> {
+        K::NAMES.iter().map(|name| name.to_string()).collect()
+    }
+
+    fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node {
+        tape.kernel_symmetric(self.clone(), g, parameters)
+    }
+
+    fn cross(&self, tape: &mut Tape, g: Node, rows: Node, cols: Node, parameters: &[Node]) -> Node {
+        tape.kernel_cross(self.clone(), g, rows, cols, parameters)
+    }
+
+    fn diagonal(&self, tape: &mut Tape, d: Node, parameters: &[Node]) -> Node {
+        tape.kernel_diagonal(self.clone(), d, parameters)
+    }
+}
+
+/// The sum of two kernels. Parameters of the first are called `1.…`, of the second `2.…`.
+pub struct Sum(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
+
+/// The element-wise product of two kernels. Parameters of the first are called `1.…`, of the second `2.…`.
+pub struct Product(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
+
+/// A kernel times a positive number, the parameter `scale`, which stands before the kernel's own.
+pub struct Scaled(pub Box<dyn Kernel>);
+
+/// Two kernels over one block, combined.
+struct Pair<'a> {
+    kernels: [&'a dyn Kernel; 2],
+    combine: fn(&mut Tape, Node, Node) -> Node,
+}
+
+impl Pair<'_> {
+    fn parameters(&self) -> Vec<String> {
+        let numbered = |(k, kernel): (usize, &&dyn Kernel)| {
+            kernel.parameters().into_iter().map(move |name| format!("{}.{name}", k + 1)).collect::<Vec<_>>()
+        };
+        self.kernels.iter().enumerate().flat_map(numbered).collect()
+    }
+
+    /// # Panics
+    ///
+    /// If there are not as many parameters as names.
+    #[track_caller]
+    fn record(
+        &self,
+        tape: &mut Tape,
+        parameters: &[Node],
+        block: impl Fn(&dyn Kernel, &mut Tape, &[Node]) -> Node,
+    ) -> Node {
+        let names = self.parameters();
+        let count = parameters.len();
+        assert!(count == names.len(), "{count} parameters for a kernel of {names:?}");
+        let (first, second) = parameters.split_at(self.kernels[0].parameters().len());
+        let (a, b) = (block(self.kernels[0], tape, first), block(self.kernels[1], tape, second));
+        (self.combine)(tape, a, b)
+    }
+}
+
+/// Implements [`Kernel`] for a pair of kernels.
+macro_rules! pair {
+    ($name:ident, $combine:expr) => {
+        impl $name {
+            fn pair(&self) -> Pair<'_> {
+                Pair { kernels: [&*self.0, &*self.1], combine: $combine }
+            }
+        }
+
+        impl Kernel for $name {
+            fn parameters(&self) -> Vec<String> {
+                self.pair().parameters()
+            }
+
+            fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node {
+                self.pair().record(tape, parameters, |k, tape, p| k.symmetric(tape, g, p))
+            }
+
+            fn cross(&self, tape: &mut Tape, g: Node, rows: Node, cols: Node, parameters: &[Node]) -> Node {
+                self.pair().record(tape, parameters, |k, tape, p| k.cross(tape, g, rows, cols, p))
+            }
+
+            fn diagonal(&self, tape: &mut Tape, d: Node, parameters: &[Node]) -> Node {
+                self.pair().record(tape, parameters, |k, tape, p| k.diagonal(tape, d, p))
+            }
+        }
+    };
+}
+
+pair!(Sum, Tape::add);
+pair!(Product, Tape::product);
+
+impl Scaled {
+    /// # Panics
+    ///
+    /// If there is no parameter.
+    #[track_caller]
+    fn record(&self, tape: &mut Tape, parameters: &[Node], block: impl Fn(&mut Tape, &[Node]) -> Node) -> Node {
+        let [scale, own @ ..] = parameters else { panic!("0 parameters for a kernel of {:?}", self.parameters()) };
+        let k = block(tape, own);
+        tape.scale(*scale, k)
+    }
+}
+
+impl Kernel for Scaled {
+    fn parameters(&self) -> Vec<String> {
+        ["scale".to_string()].into_iter().chain(self.0.parameters()).collect()
+    }
+
+    fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node {
+        self.record(tape, parameters, |tape, own| self.0.symmetric(tape, g, own))
+    }
+
+    fn cross(&self, tape: &mut Tape, g: Node, rows: Node, cols: Node, parameters: &[Node]) -> Node {
+        self.record(tape, parameters, |tape, own| self.0.cross(tape, g, rows, cols, own))
+    }
+
+    fn diagonal(&self, tape: &mut Tape, d: Node, parameters: &[Node]) -> Node {
+        self.record(tape, parameters, |tape, own| self.0.diagonal(tape, d, own))
+    }
+}
