@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p dkp`
 
-#[path = "../../dkp-tape/benches/timer.rs"]
+#[path = "../../dkp-tape/benches/timer/mod.rs"]
 mod timer;
 
 use dkp::kernels::*;
