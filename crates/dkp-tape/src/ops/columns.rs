@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn gradients() {
         for (m, n) in cases::SHAPES {
-            for b in cases::awkward(1, m, n) {
+            for b in cases::awkward(1, m, n).into_iter().chain([cases::matrix(3, m, n)]) {
                 let leaves = [cases::matrix(2, m, n), b];
                 gradcheck(&leaves, |t, x| t.column_norms(x[1])).unwrap().assert_below(1e-9);
                 gradcheck(&leaves, |t, x| t.column_dots(x[0], x[1])).unwrap().assert_below(1e-8);

@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn gradients() {
         for (m, n) in cases::SHAPES {
-            for a in cases::awkward(1, m, n) {
+            for a in cases::awkward(1, m, n).into_iter().chain([cases::matrix(2, m, n)]) {
                 gradcheck(&[a], |t, x| t.squared_norm(x[0])).unwrap().assert_below(1e-9);
             }
         }
