@@ -458,6 +458,23 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "the point ids of \"tile\" have not been set")]
+    fn a_tile_does_not_inherit_point_ids() {
+        let step = Tape::new("step");
+        let draw = step.nested("draw");
+        let mut tile = draw.nested("tile");
+        tile.points(1);
+        tile.point_normals(1);
+        let mut scopes = Scopes::new(step.finish(), draw.finish(), tile.finish());
+        let _ = scopes.evaluate(Plan { draws: 20, tiles: 2 }, Key::new(0), &|t, run| {
+            if t == 0 {
+                run.set_point_ids(&[7]);
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
     fn an_evaluation_leaves_the_gradient_alone() {
         let (mut scopes, a, x) = sums();
         let plan = Plan { draws: 3, tiles: 4 };
