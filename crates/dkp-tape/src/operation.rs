@@ -42,6 +42,29 @@ pub struct Forward<'a> {
     pub depth: u32,
     /// The ids of the data points.
     pub point_ids: &'a [u64],
+    /// Where an operation says that it needed jitter.
+    pub jitter: &'a mut Jitter,
+}
+
+/// What was added to diagonals so that Cholesky factors exist ([`Tape::cholesky_with_jitter`](crate::Tape::cholesky_with_jitter)).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Jitter {
+    /// Matrices that needed it.
+    pub count: u64,
+    /// The largest amount, relative to the mean of the matrix's diagonal.
+    pub largest: f64,
+}
+
+impl Jitter {
+    /// One more matrix.
+    pub fn add(&mut self, amount: f64) {
+        self.merge(Jitter { count: 1, largest: amount });
+    }
+
+    pub(crate) fn merge(&mut self, other: Jitter) {
+        self.count += other.count;
+        self.largest = self.largest.max(other.largest);
+    }
 }
 
 impl<'a> Forward<'a> {

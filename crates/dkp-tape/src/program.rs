@@ -102,3 +102,8 @@ impl Kind {
         }
     }
 }
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "program \"{}\" of {} nodes", self.name, self.slots.len())
+    }
+}

@@ -6,6 +6,7 @@
 //! same to the bit on any number of threads.
 
 use crate::failure::Failure;
+use crate::operation::Jitter;
 use crate::program::{Gradient, Kind, Program};
 use crate::random::Key;
 use crate::workspace::{Buffer, Pass, Workspace, buffer};
@@ -43,6 +44,8 @@ pub struct Totals {
     pub draw: Vec<f64>,
     /// The tiles' outputs, summed over draws and tiles.
     pub tile: Vec<f64>,
+    /// The jitter that all of them needed.
+    pub jitter: Jitter,
 }
 
 /// Weights of the outputs in the function that is differentiated: f = Σ weight·total.
@@ -120,6 +123,7 @@ struct DrawBench {
 struct Chunk {
     gradients: Buffer,
     outputs: Vec<f64>,
+    jitter: Jitter,
     failure: Option<Failure>,
 }
 
@@ -130,6 +134,7 @@ struct DrawResult {
     tile_gradients: Buffer,
     draw_outputs: Vec<f64>,
     tile_outputs: Vec<f64>,
+    jitter: Jitter,
     failure: Option<Failure>,
 }
 
@@ -234,6 +239,7 @@ impl Scopes {
             tile_gradients: buffer(0),
             draw_outputs: vec![0.0; draw.outputs.len()],
             tile_outputs: vec![0.0; tile.outputs.len()],
+            jitter: Jitter::default(),
             failure: None,
         });
         // an evaluation may have a thousand draws: gradients are not kept for those
@@ -265,7 +271,8 @@ impl Scopes {
 
     fn new_chunk(&self) -> Chunk {
         let tile = &self.tile_program;
-        Chunk { gradients: buffer(tile.gradients), outputs: vec![0.0; tile.outputs.len()], failure: None }
+        let outputs = vec![0.0; tile.outputs.len()];
+        Chunk { gradients: buffer(tile.gradients), outputs, jitter: Jitter::default(), failure: None }
     }
 
     fn run_draw(&self, job: &Job<'_>, d: usize, result: &mut DrawResult) {
@@ -294,6 +301,7 @@ impl Scopes {
             result.tile_gradients.fill(0.0);
         }
         run.forward_within(&[&self.step], key, job.pass())?;
+        result.jitter = run.jitter();
         result.tile_outputs.fill(0.0);
         if job.split_draws {
             let chunks = &mut chunks[..job.plan.chunks()];
@@ -322,6 +330,7 @@ impl Scopes {
             tile.clear_gradients();
         }
         chunk.outputs.fill(0.0);
+        chunk.jitter = Jitter::default();
         chunk.failure = None;
         let outer = [&self.step, draw];
         for t in job.plan.chunk(c) {
@@ -331,6 +340,7 @@ impl Scopes {
                 break;
             }
             chunk.outputs.iter_mut().zip(tile.outputs()).for_each(|(total, value)| *total += value);
+            chunk.jitter.merge(tile.jitter());
         }
         std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
         put(&self.tile_benches, tile);
@@ -365,6 +375,7 @@ impl Scopes {
             return Err(failure);
         }
         result.tile_outputs.iter_mut().zip(&chunk.outputs).for_each(|(total, value)| *total += value);
+        result.jitter.merge(chunk.jitter);
         let returns = if gradient { self.tile_returns.as_slice() } else { &[] };
         for r in returns {
             let gradient = &chunk.gradients[r.range.clone()];
@@ -379,7 +390,8 @@ impl Scopes {
     }
 
     fn sum_outputs(&mut self, plan: Plan) {
-        let Totals { step, draw, tile } = &mut self.totals;
+        let Totals { step, draw, tile, jitter } = &mut self.totals;
+        *jitter = self.step.jitter();
         step.clear();
         step.extend(self.step.outputs());
         draw.clear();
@@ -389,6 +401,7 @@ impl Scopes {
         for result in &self.results[..plan.draws] {
             draw.iter_mut().zip(&result.draw_outputs).for_each(|(t, v)| *t += v);
             tile.iter_mut().zip(&result.tile_outputs).for_each(|(t, v)| *t += v);
+            jitter.merge(result.jitter);
         }
     }
 }

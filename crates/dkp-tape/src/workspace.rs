@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Place, Problem};
 use crate::node::{Node, Shape};
-use crate::operation::{Adjoint, Forward, Inputs, Target, Targets};
+use crate::operation::{Adjoint, Forward, Inputs, Jitter, Target, Targets};
 use crate::program::{Gradient, Kind, Program, Value, aligned};
 use crate::random::Key;
 use aligned_vec::{AVec, ConstAlign};
@@ -40,6 +40,7 @@ pub struct Workspace {
     is_set: Vec<bool>,
     /// What the last forward pass left here, if no leaf has changed since.
     ready: Option<Pass>,
+    jitter: Jitter,
 }
 
 impl Workspace {
@@ -60,6 +61,7 @@ impl Workspace {
             ids_set: program.point_count.is_none(),
             is_set: program.kinds.iter().map(|k| !matches!(k, Kind::Leaf { .. })).collect(),
             ready: None,
+            jitter: Jitter::default(),
             program,
         }
     }
@@ -143,6 +145,7 @@ impl Workspace {
     pub fn forward_within(&mut self, outer: &[&Workspace], key: Key, pass: Pass) -> Result<(), Failure> {
         self.check_outer(outer);
         self.ready = None;
+        self.jitter = Jitter::default();
         self.touched.fill(false);
         let program = self.program.clone();
         assert!(self.ids_set, "forward: the point ids of \"{}\" have not been set", program.name);
@@ -166,6 +169,7 @@ impl Workspace {
                 key,
                 depth: program.ancestors.len() as u32,
                 point_ids: &self.ids,
+                jitter: &mut self.jitter,
             });
             if let Err(problem) = done {
                 return Err(Failure { place: self.place(index), problem });
@@ -265,6 +269,11 @@ impl Workspace {
     /// Sets the gradients of all leaves to zero.
     pub fn clear_gradients(&mut self) {
         self.gradients.fill(0.0);
+    }
+
+    /// The jitter that the last forward pass needed.
+    pub fn jitter(&self) -> Jitter {
+        self.jitter
     }
 
     /// The program that runs here.
@@ -371,6 +380,12 @@ impl Workspace {
             draw: None,
             tile: None,
         })
+    }
+}
+
+impl std::fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "workspace of {:?}", self.program)
     }
 }
 

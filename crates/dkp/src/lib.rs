@@ -1,5 +1,15 @@
 //! Deep kernel processes: Bayesian models made of kernels and random Gram matrices.
 //!
-//! The first of its parts: [`kernels`], as functions of a Gram matrix.
+//! A model maps a Gram matrix of the inputs through kernels and processes, turn by turn, to that of its outputs. Its parts, in the
+//! order in which data flows: [`gram`], the matrices; [`kernels`], functions of them; [`distributions`], from which
+//! they are drawn.
 
+pub mod gram;
 pub mod kernels;
+
+pub mod distributions;
+
+pub mod output;
+pub mod processes;
+
+pub mod model;

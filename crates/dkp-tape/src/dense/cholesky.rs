@@ -15,11 +15,11 @@ pub(crate) struct NonPositivePivot {
     pub value: f64,
 }
 
-/// Replaces the lower triangle of `a`, n×n in column-major order, by L and zeroes the rest.
+/// Replaces the lower triangle of `a`, n×n in column-major order, by L and zeroes the rest. Pivots must be above `least` ≥ 0.
 ///
 /// Left-looking, a block column at a time: subtract what the columns before contribute, a product, then factorise the
 /// block column itself.
-pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize) -> Result<(), NonPositivePivot> {
+pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize, least: f64) -> Result<(), NonPositivePivot> {
     for start in (0..n).step_by(BLOCK) {
         let width = BLOCK.min(n - start);
         let (before, after) = MatMut::from_column_major_slice_mut(a, n, n).split_at_col_mut(start);
@@ -28,7 +28,7 @@ pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize) -> Result<(), NonPositi
         product(panel, Accum::Add, rows, rows.subrows(0, width).transpose(), -1.0);
         vectorized(
             #[inline(always)]
-            || factorise(&mut a[start * n..(start + width) * n], n, start),
+            || factorise(&mut a[start * n..(start + width) * n], n, start, least),
         )?;
     }
     Ok(())
@@ -36,7 +36,7 @@ pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize) -> Result<(), NonPositi
 
 /// Factorises the columns `start..` of a block column from the diagonal down: right-looking, a column at a time.
 #[inline(always)]
-fn factorise(panel: &mut [f64], n: usize, start: usize) -> Result<(), NonPositivePivot> {
+fn factorise(panel: &mut [f64], n: usize, start: usize, least: f64) -> Result<(), NonPositivePivot> {
     let width = panel.len() / n;
     for j in 0..width {
         let pivot = start + j;
@@ -44,7 +44,7 @@ fn factorise(panel: &mut [f64], n: usize, start: usize) -> Result<(), NonPositiv
         let column = &mut done[j * n..];
         let value = column[pivot];
         // written so that NaN fails too
-        if !(value > 0.0 && value < f64::INFINITY) {
+        if !(value > least && value < f64::INFINITY) {
             return Err(NonPositivePivot { pivot, value });
         }
         let root = value.sqrt();
@@ -82,7 +82,7 @@ pub(super) mod tests {
             {
                 let a = kernel_matrix(n, lengthscale, jitter);
                 let mut l = a.clone();
-                cholesky_in_place(&mut l, n).unwrap_or_else(|p| panic!("{n} {lengthscale} {jitter}: {p:?}"));
+                cholesky_in_place(&mut l, n, 0.0).unwrap_or_else(|p| panic!("{n} {lengthscale} {jitter}: {p:?}"));
                 for j in 0..n {
                     for i in 0..n {
                         let product: f64 = (0..n).map(|k| l[k * n + i] * l[k * n + j]).sum();

@@ -53,7 +53,7 @@ mod tests {
         for (lengthscale, jitter) in [(0.3, 1e-8), (0.3, 1e-12), (1.0, 1e-8), (1.0, 1e-10)] {
             for n in [5, 16, 40, 100] {
                 let mut l = kernel_matrix(n, lengthscale, jitter);
-                cholesky_in_place(&mut l, n).unwrap();
+                cholesky_in_place(&mut l, n, 0.0).unwrap();
                 let l = MatRef::from_column_major_slice(&l, n, n);
                 for side in [Side::Lower, Side::Transposed] {
                     let b: Vec<f64> = (0..7 * n).map(|e| (1.3 * e as f64).sin()).collect();

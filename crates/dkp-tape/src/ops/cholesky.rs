@@ -2,6 +2,9 @@
 //!
 //! Adjoint (Murray 2016): Ā += L⁻ᵀ·Q·L⁻¹ with Q = ½(P + Pᵀ), P = Φ(LᵀL̄), Φ the lower triangle with its
 //! diagonal halved. The result is symmetric: right for any symmetric change of A.
+//!
+//! With jitter: A + jI = LLᵀ, where j is 0 if that succeeds, and else the smallest of 1e-8, 1e-7, …, 1e-4 times the
+//! mean of the diagonal with which it does. The adjoint takes j for a constant.
 
 use super::square;
 use crate::dense::{
@@ -18,13 +21,36 @@ impl Tape {
     /// A matrix that is not positive definite stops the run with [`Problem::NotPositiveDefinite`].
     #[track_caller]
     pub fn cholesky(&mut self, a: Node) -> Lower {
+        self.record_cholesky(a, false)
+    }
+
+    /// The Cholesky factor of a symmetric matrix that may be singular to rounding, like a kernel of close points.
+    ///
+    /// Where a pivot is below 1e-10 of the mean of the diagonal, a multiple of the identity is added: 1e-8 of that mean, or ten times
+    /// that, up to 1e-4, as needed. [`Workspace::jitter`](crate::Workspace::jitter) tells. A matrix for which that is not enough stops the run with
+    /// [`Problem::NotPositiveDefinite`].
+    #[track_caller]
+    pub fn cholesky_with_jitter(&mut self, a: Node) -> Lower {
+        self.record_cholesky(a, true)
+    }
+
+    #[track_caller]
+    fn record_cholesky(&mut self, a: Node, jitter: bool) -> Lower {
         square("cholesky", a);
         let n = a.rows();
-        Lower(self.record(Box::new(Cholesky), &[a], (n, n), Memory { saved: 0, scratch: n * n }))
+        Lower(self.record(Box::new(Cholesky { jitter }), &[a], (n, n), Memory { saved: 0, scratch: n * n }))
     }
 }
 
-struct Cholesky;
+/// The smallest pivot that is accepted before jitter is tried, relative to the mean of the diagonal. Below it a solve
+/// loses more than half of its digits.
+const LEAST_PIVOT: f64 = 1e-10;
+/// Jitters that are tried in turn, relative to the mean of the diagonal.
+const JITTERS: [f64; 5] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4];
+
+struct Cholesky {
+    jitter: bool,
+}
 
 impl Operation for Cholesky {
     fn name(&self) -> &'static str {
@@ -32,13 +58,21 @@ impl Operation for Cholesky {
     }
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
-        let size = run.rows;
-        run.output.copy_from_slice(run.inputs.slice(0));
-        cholesky_in_place(run.output, size).map_err(|p| Problem::NotPositiveDefinite {
-            size,
-            pivot: p.pivot,
-            value: p.value,
-        })
+        let (size, a) = (run.rows, run.inputs.slice(0));
+        let mean = a.iter().step_by(size + 1).sum::<f64>() / size as f64;
+        let mut factorise = |jitter: f64, least: f64| {
+            run.output.copy_from_slice(a);
+            run.output.iter_mut().step_by(size + 1).for_each(|d| *d += jitter);
+            cholesky_in_place(run.output, size, least)
+        };
+        let least = if self.jitter { (LEAST_PIVOT * mean).max(0.0) } else { 0.0 };
+        let Err(first) = factorise(0.0, least) else { return Ok(()) };
+        let jitters = if self.jitter { JITTERS.as_slice() } else { &[] };
+        match jitters.iter().find(|&&j| factorise(j * mean, 0.0).is_ok()) {
+            Some(&jitter) => run.jitter.add(jitter),
+            None => return Err(Problem::NotPositiveDefinite { size, pivot: first.pivot, value: first.value }),
+        }
+        Ok(())
     }
 
     fn adjoint(&self, mut run: Adjoint<'_>) {
@@ -203,5 +237,31 @@ mod tests {
         run.set(a, MatRef::from_column_major_slice(&[-1.0], 1, 1)).unwrap();
         let failure = run.forward(Key::new(0), Pass::Value).unwrap_err();
         assert!(matches!(failure.problem, Problem::NotPositiveDefinite { pivot: 0, value, .. } if value.is_nan()));
+    }
+
+    /// A kernel of 30 points of which each occurs twice, beside one that is not even nearly positive definite.
+    #[test]
+    fn jitter_makes_a_singular_matrix_a_factor_and_is_told() {
+        let n = 60;
+        let element = |i: usize, j: usize| 3.0 * (-0.5 * (0.1 * (i / 2) as f64 - 0.1 * (j / 2) as f64).powi(2)).exp();
+        let (singular, indefinite) =
+            (Mat::from_fn(n, n, element), Mat::from_fn(n, n, |_, _| 1.0) - Mat::<f64>::identity(n, n));
+        let mut tape = Tape::new("draw");
+        let a = tape.leaf("a", n, n);
+        let l = tape.cholesky_with_jitter(a).matrix();
+        let b = tape.symmetric_product(l);
+        let mut run = tape.finish().workspace();
+        run.set(a, singular.as_ref()).unwrap();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        let jitter = run.jitter();
+        assert!(jitter.count == 1 && (1e-8..=1e-7).contains(&jitter.largest), "{jitter:?}");
+        let expected = &singular + faer::Scale(3.0 * jitter.largest) * Mat::<f64>::identity(n, n);
+        assert!((run.value(b) - expected).norm_max() < 1e-13);
+        run.set(a, indefinite.as_ref()).unwrap();
+        let failure = run.forward(Key::new(0), Pass::Value).unwrap_err();
+        assert_eq!(failure.problem, Problem::NotPositiveDefinite { size: n, pivot: 0, value: 0.0 });
+        run.set(a, Mat::<f64>::identity(n, n).as_ref()).unwrap();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        assert_eq!(run.jitter().count, 0);
     }
 }

@@ -17,6 +17,7 @@ mod random;
 mod scale;
 mod select;
 mod solve;
+mod stack;
 mod sum;
 mod symmetric_product;
 mod transpose;

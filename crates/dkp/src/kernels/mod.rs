@@ -22,6 +22,7 @@
 
 mod arc_cosine;
 mod arcsine;
+mod identity;
 mod kernel;
 mod leaky_relu;
 mod linear;
@@ -34,6 +35,7 @@ use dkp_tape::math::positive_part;
 
 pub use arc_cosine::{ArcCosine0, ArcCosine2, Relu};
 pub use arcsine::Arcsine;
+pub use identity::Identity;
 pub use kernel::{Kernel, Product, Scaled, Sum};
 pub use leaky_relu::LeakyRelu;
 pub use linear::Linear;

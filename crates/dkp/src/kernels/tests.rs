@@ -16,6 +16,7 @@ macro_rules! for_every_kernel {
             let t = theta(g, r, c);
             (r * c).sqrt() * (t.sin() + (PI - t) * t.cos()) / PI
         };
+        for_every_kernel!(@one $name $kernel $formula $body Identity, |_: &[f64], g, _, _| g);
         for_every_kernel!(@one $name $kernel $formula $body Linear, |p: &[f64], g, _, _| p[0].powi(2) * g + p[1].powi(2));
         for_every_kernel!(@one $name $kernel $formula $body SquaredExponential,
             |p: &[f64], g, r, c| p[0].powi(2) * (-distance(g, r, c) / (2.0 * p[1].powi(2))).exp());

@@ -1,0 +1,45 @@
+//! Bartlett's decomposition: what Wishart and inverse Wishart have in common.
+
+use dkp_tape::{Lower, Node, Tape};
+
+/// Degrees of freedom ν > P − 1 of a P×P Wishart or inverse Wishart, with all that depends on them alone.
+#[derive(Clone, Copy, Debug)]
+pub struct DegreesOfFreedom {
+    /// ν.
+    pub nu: Node,
+    /// Shapes of the gamma variates on Bartlett's diagonal, P×1.
+    pub shapes: Node,
+    /// νP/2·log 2 + log Γ_P(ν/2).
+    pub log_normaliser: Node,
+}
+
+impl DegreesOfFreedom {
+    /// ν, a 1×1 node, for matrices of the given size P.
+    #[track_caller]
+    pub fn new(tape: &mut Tape, nu: Node, size: usize) -> DegreesOfFreedom {
+        let half = tape.affine(nu, 0.5, 0.0);
+        // A_jj² ~ χ²(ν − j + 1) = 2·Gamma((ν − j + 1)/2), j = 1..P
+        let ones = tape.constant(size, 1, &vec![1.0; size]);
+        let halves = tape.scale(half, ones);
+        let offsets: Vec<f64> = (0..size).map(|j| -0.5 * j as f64).collect();
+        let offsets = tape.constant(size, 1, &offsets);
+        let shapes = tape.add(halves, offsets);
+        let gammas = tape.multivariate_ln_gamma(half, size);
+        let twos = tape.affine(nu, 0.5 * size as f64 * 2_f64.ln(), 0.0);
+        DegreesOfFreedom { nu, shapes, log_normaliser: tape.add(gammas, twos) }
+    }
+
+    /// P.
+    pub fn size(&self) -> usize {
+        self.shapes.rows()
+    }
+
+    /// A with AAᵀ ~ W(I, ν).
+    pub fn bartlett(&self, tape: &mut Tape) -> Lower {
+        let gammas = tape.gammas(self.shapes);
+        let chi_squared = tape.affine(gammas, 2.0, 0.0);
+        let diagonal = tape.sqrt(chi_squared);
+        let normals = tape.normals(self.size(), self.size());
+        tape.lower(diagonal, normals)
+    }
+}

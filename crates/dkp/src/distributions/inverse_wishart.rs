@@ -1,0 +1,109 @@
+//! The inverse Wishart distribution.
+
+use super::{DegreesOfFreedom, Distribution, Error, MatrixDistribution, Support, constant, error};
+use dkp_tape::{Lower, Node, Tape};
+use faer::MatRef;
+
+/// W⁻¹(Ψ, ν) over P×P matrices, Ψ = LLᵀ positive definite and ν > P − 1; the mean is Ψ/(ν − P − 1) for ν > P + 1.
+///
+/// log p(G) = ν/2·log|Ψ| − (ν+P+1)/2·log|G| − ½tr(ΨG⁻¹) − νP/2·log 2 − log Γ_P(ν/2)
+///
+/// A draw is G = CᵀC, C = A⁻¹Lᵀ, with Bartlett's A of AAᵀ ~ W(I, ν).
+#[derive(Clone, Copy, Debug)]
+pub struct InverseWishart {
+    /// L with Ψ = LLᵀ.
+    pub scale: Lower,
+    /// ν.
+    pub dof: DegreesOfFreedom,
+}
+
+/// A draw from an inverse Wishart, in the form in which densities are cheap.
+#[derive(Clone, Copy, Debug)]
+pub struct InverseWishartDraw {
+    /// Bartlett's A.
+    pub bartlett: Lower,
+    /// C = A⁻¹Lᵀ with G = CᵀC.
+    pub root: Node,
+    /// log|G| = log|Ψ| − log|AAᵀ|.
+    pub log_det: Node,
+}
+
+impl InverseWishart {
+    /// A draw as its root.
+    pub fn draw_root(&self, tape: &mut Tape) -> InverseWishartDraw {
+        let bartlett = self.dof.bartlett(tape);
+        let upper = tape.transpose(self.scale.matrix());
+        let root = tape.solve(bartlett, upper);
+        let (scale, wishart) = (tape.log_det(self.scale), tape.log_det(bartlett));
+        InverseWishartDraw { bartlett, root, log_det: tape.subtract(scale, wishart) }
+    }
+
+    /// The log-density of a draw of its own: tr(ΨG⁻¹) = ‖A‖².
+    pub fn log_density_of_own(&self, tape: &mut Tape, draw: &InverseWishartDraw) -> Node {
+        let trace = tape.squared_norm(draw.bartlett.matrix());
+        self.log_density_from(tape, draw.log_det, trace)
+    }
+
+    /// The log-density of another inverse Wishart's draw, `of`: tr(ΨG⁻¹) = ‖AᵀL_of⁻¹L‖².
+    pub fn log_density_of_draw(&self, tape: &mut Tape, of: &InverseWishart, draw: &InverseWishartDraw) -> Node {
+        let ratio = tape.solve(of.scale, self.scale.matrix());
+        let ratio = tape.matmul(draw.bartlett.matrix().t(), ratio);
+        let trace = tape.squared_norm(ratio);
+        self.log_density_from(tape, draw.log_det, trace)
+    }
+
+    /// The log-density from log|G| and tr(ΨG⁻¹).
+    fn log_density_from(&self, tape: &mut Tape, log_det_g: Node, trace: Node) -> Node {
+        // ν/2·log|Ψ|
+        let log_det = tape.log_det(self.scale);
+        let scale = tape.product(self.dof.nu, log_det);
+        // −(ν+P+1)/2·log|G|
+        let power = tape.affine(self.dof.nu, 1.0, self.dof.size() as f64 + 1.0);
+        let volume = tape.product(power, log_det_g);
+        // −½tr(ΨG⁻¹)
+        let sum = tape.subtract(scale, volume);
+        let sum = tape.subtract(sum, trace);
+        let half = tape.affine(sum, 0.5, 0.0);
+        // −νP/2·log 2 − log Γ_P(ν/2)
+        tape.subtract(half, self.dof.log_normaliser)
+    }
+}
+
+impl MatrixDistribution for InverseWishart {
+    fn shape(&self) -> (usize, usize) {
+        (self.dof.size(), self.dof.size())
+    }
+
+    fn log_density(&self, tape: &mut Tape, g: Node) -> Node {
+        let factor = tape.cholesky(g);
+        let log_det = tape.log_det(factor);
+        // tr(ΨG⁻¹) = ‖L_G⁻¹L‖²
+        let ratio = tape.solve(factor, self.scale.matrix());
+        let trace = tape.squared_norm(ratio);
+        self.log_density_from(tape, log_det, trace)
+    }
+
+    fn draw(&self, tape: &mut Tape) -> Node {
+        let draw = self.draw_root(tape);
+        tape.symmetric_product(draw.root.t())
+    }
+
+    fn draw_with_log_density(&self, tape: &mut Tape) -> (Node, Node) {
+        let draw = self.draw_root(tape);
+        (tape.symmetric_product(draw.root.t()), self.log_density_of_own(tape, &draw))
+    }
+}
+
+/// [`InverseWishart`] with numbers: W⁻¹(Ψ, ν).
+pub fn inverse_wishart(scale: MatRef<'_, f64>, dof: f64) -> Result<Distribution, Error> {
+    error::scale("the scale", scale)?;
+    let size = scale.nrows();
+    if !(dof > size as f64 - 1.0 && dof.is_finite()) {
+        let expected = format!("greater than {}", size - 1);
+        return Err(Error::DegreesOfFreedom { distribution: "inverse Wishart", size, expected, value: dof });
+    }
+    Distribution::new(Support::Symmetric, Tape::new("inverse Wishart"), |tape| {
+        let (psi, nu) = (constant(tape, scale), tape.number(dof));
+        InverseWishart { scale: tape.cholesky(psi), dof: DegreesOfFreedom::new(tape, nu, size) }
+    })
+}

@@ -1,0 +1,34 @@
+//! Conditioning on the inducing points: K_tt − K_ti·K_ii⁻¹·K_it.
+
+use super::{DataBlock, Gram};
+use dkp_tape::{Lower, Node, Tape};
+
+/// A Schur complement's element is at least this fraction of the element that it is taken from; rounding can make it negative.
+const FLOOR: f64 = 1e-10;
+/// And at least this, where the point itself is zero.
+const LEAST: f64 = 1e-30;
+
+/// W = L⁻¹K_it and the Schur complement K_tt − WᵀW, of the same kind as K_tt.
+pub(crate) fn condition(tape: &mut Tape, factor: Lower, kernel: &Gram) -> (Node, DataBlock) {
+    let w = tape.solve(factor, kernel.it);
+    let complement = match kernel.tt {
+        DataBlock::Diagonal(tt) => {
+            let explained = tape.column_norms(w);
+            DataBlock::Diagonal(floored_difference(tape, tt, explained))
+        }
+        DataBlock::Full(tt) => {
+            let explained = tape.symmetric_product(w.t());
+            DataBlock::Full(tape.subtract(tt, explained))
+        }
+    };
+    (w, complement)
+}
+
+/// max(a − b, FLOOR·a) + LEAST
+pub(crate) fn floored_difference(tape: &mut Tape, a: Node, b: Node) -> Node {
+    let most = tape.affine(a, 1.0 - FLOOR, 0.0);
+    let above = tape.subtract(most, b);
+    let above = tape.at_least(above, 0.0);
+    let floor = tape.affine(a, FLOOR, LEAST);
+    tape.add(above, floor)
+}

@@ -1,0 +1,5 @@
+//! Whole models: input → (kernel → process)* → kernel → output.
+
+mod prior;
+
+pub use prior::{Prior, PriorDraw, PriorError, PriorInput, PriorKernel, PriorLayer, PriorProcessKind, PriorSampler};

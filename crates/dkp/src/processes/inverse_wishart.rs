@@ -1,0 +1,152 @@
+//! The inverse Wishart process.
+
+use super::{Draw, Extension, Process};
+use crate::distributions::{self, DegreesOfFreedom};
+use crate::gram::{Block, DataBlock, Gram, condition};
+use dkp_tape::{Lower, Node, Tape};
+
+/// G ~ W⁻¹(δK, δ+P+1) over P points: the mean is K, and δ says how closely G follows it.
+///
+/// At M inducing points the posterior is W⁻¹(δK + VVᵀ, δ+γ+M+1). It is the exact one for data V that are normal with
+/// covariance G, if γ is the number of columns of V; otherwise γ is free.
+#[derive(Clone, Copy, Debug)]
+pub struct InverseWishart {
+    delta: Node,
+    prior: DegreesOfFreedom,
+    posterior: Option<Posterior>,
+    extension: ExtensionShape,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Posterior {
+    dof: DegreesOfFreedom,
+    /// VVᵀ.
+    update: Node,
+}
+
+/// ½(δ+M+2), the shape of the inverse gamma variate that extends a draw by one point.
+#[derive(Clone, Copy, Debug)]
+struct ExtensionShape(Node);
+
+impl InverseWishart {
+    /// The prior over `size` points, with δ > 0.
+    #[track_caller]
+    pub fn prior(tape: &mut Tape, delta: Node, size: usize) -> InverseWishart {
+        let m = size as f64;
+        let nu = tape.affine(delta, 1.0, m + 1.0);
+        let shape = tape.affine(delta, 0.5, 0.5 * (m + 2.0));
+        let prior = DegreesOfFreedom::new(tape, nu, size);
+        InverseWishart { delta, prior, posterior: None, extension: ExtensionShape(shape) }
+    }
+
+    /// The posterior with V, M×any, and γ ≥ 0.
+    #[track_caller]
+    pub fn posterior(tape: &mut Tape, delta: Node, gamma: Node, v: Node) -> InverseWishart {
+        let prior = InverseWishart::prior(tape, delta, v.rows());
+        let nu = tape.add(prior.prior.nu, gamma);
+        let dof = DegreesOfFreedom::new(tape, nu, v.rows());
+        let update = tape.symmetric_product(v);
+        InverseWishart { posterior: Some(Posterior { dof, update }), ..prior }
+    }
+
+    /// Draws G ~ Q for the prior's scale Ψ = LLᵀ, and log P(G) − log Q(G).
+    pub(super) fn draw_given(
+        &self,
+        tape: &mut Tape,
+        psi: Node,
+        factor: Lower,
+    ) -> (distributions::InverseWishartDraw, Option<Node>) {
+        let prior = distributions::InverseWishart { scale: factor, dof: self.prior };
+        let Some(Posterior { dof, update }) = self.posterior else { return (prior.draw_root(tape), None) };
+        let scale = tape.add(psi, update);
+        let posterior = distributions::InverseWishart { scale: tape.cholesky_with_jitter(scale), dof };
+        let draw = posterior.draw_root(tape);
+        let log_p = prior.log_density_of_draw(tape, &posterior, &draw);
+        let log_q = posterior.log_density_of_own(tape, &draw);
+        let log_ratio = tape.subtract(log_p, log_q);
+        (draw, Some(log_ratio))
+    }
+
+    /// δ.
+    pub(super) fn delta(&self) -> Node {
+        self.delta
+    }
+}
+
+impl Process for InverseWishart {
+    fn draw(&self, tape: &mut Tape, kernel: Block) -> Draw {
+        let psi = tape.scale(self.delta, kernel.matrix);
+        let factor = tape.cholesky_with_jitter(psi);
+        let (draw, log_ratio) = self.draw_given(tape, psi, factor);
+        let gram = Block::from_features(tape, draw.root);
+        let extension =
+            InverseWishartExtension { delta: self.delta, shape: self.extension, factor, root: draw.root, gram };
+        Draw { gram, log_ratio, extension: Box::new(extension) }
+    }
+}
+
+/// The conditional of the process given G_ii.
+///
+/// With ψ = δk, Ψ_ii = LLᵀ, w = L⁻¹ψ_it and s = ψ_tt − wᵀw, for one point:
+/// g ~ InverseGamma(½(δ+M+2), ½s), b = L⁻ᵀ(w + √g·ε), g_it = G_ii·b, g_tt = g + bᵀG_ii·b.
+/// For B points jointly: G_tt·i ~ W⁻¹(Ψ_tt·i, δ+M+B+1) with root R, B = L⁻ᵀ(W + E·R), G_it = G_ii·B, G_tt = G_tt·i + BᵀG_it.
+struct InverseWishartExtension {
+    delta: Node,
+    shape: ExtensionShape,
+    /// L with Ψ_ii = LLᵀ.
+    factor: Lower,
+    /// C with G_ii = CᵀC.
+    root: Node,
+    gram: Block,
+}
+
+impl Extension for InverseWishartExtension {
+    fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
+        let psi = Gram { ii: kernel.ii, it: tape.scale(self.delta, kernel.it), tt: kernel.tt.scaled(tape, self.delta) };
+        let (w, complement) = condition(tape, self.factor, &psi);
+        match complement {
+            DataBlock::Diagonal(schur) => self.extend_one_by_one(tape, w, schur),
+            DataBlock::Full(schur) => self.extend_jointly(tape, w, schur),
+        }
+    }
+}
+
+impl InverseWishartExtension {
+    fn extend_one_by_one(&self, tape: &mut Tape, w: Node, schur: Node) -> Gram {
+        // g = ½s/Gamma(½(δ+M+2))
+        let gamma = tape.point_gammas(self.shape.0);
+        let inverse = tape.map("half of the reciprocal", gamma, |x| (0.5 / x, -0.5 / (x * x)));
+        let g = tape.product(schur, inverse);
+        // b = L⁻ᵀ(w + √g·ε)
+        let deviation = tape.sqrt(g);
+        let normals = tape.point_normals(w.rows());
+        let noise = tape.scale_columns(normals, deviation);
+        let white = tape.add(w, noise);
+        let b = tape.solve_transposed(self.factor, white);
+        // g_it = G_ii·b, g_tt = g + bᵀG_ii·b
+        let it = tape.matmul(self.gram.matrix, b);
+        let explained = tape.column_dots(b, it);
+        let tt = tape.add(g, explained);
+        Gram::new(tape, self.gram, it, DataBlock::Diagonal(tt))
+    }
+
+    fn extend_jointly(&self, tape: &mut Tape, w: Node, schur: Node) -> Gram {
+        let (m, b) = (w.rows(), w.cols());
+        // G_tt·i = RᵀR
+        let nu = tape.affine(self.delta, 1.0, (m + b + 1) as f64);
+        let dof = DegreesOfFreedom::new(tape, nu, b);
+        let conditional = distributions::InverseWishart { scale: tape.cholesky_with_jitter(schur), dof };
+        let root = conditional.draw_root(tape).root;
+        // B = L⁻ᵀ(W + E·R)
+        let normals = tape.normals(m, b);
+        let noise = tape.matmul(normals, root);
+        let white = tape.add(w, noise);
+        let weights = tape.solve_transposed(self.factor, white);
+        // G_it = Cᵀ(CB), G_tt = RᵀR + (CB)ᵀ(CB)
+        let features = tape.matmul(self.root, weights);
+        let it = tape.matmul(self.root.t(), features);
+        let (own, explained) = (tape.symmetric_product(root.t()), tape.symmetric_product(features.t()));
+        let tt = tape.add(own, explained);
+        Gram::new(tape, self.gram, it, DataBlock::Full(tt))
+    }
+}
