@@ -13,3 +13,6 @@ pub mod output;
 pub mod processes;
 
 pub mod model;
+
+#[cfg(test)]
+mod laws;

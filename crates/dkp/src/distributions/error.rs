@@ -169,7 +169,8 @@ pub(super) fn of_rank(name: &'static str, s: MatRef<'_, f64>, rank: usize) -> Re
     let excess = s.submatrix(rank, rank, n - rank, n - rank) - across.transpose() * solved;
     for j in 0..n - rank {
         for i in 0..n - rank {
-            if !(excess[(i, j)].abs() <= RANK * s.norm_max()) {
+            let holds = excess[(i, j)].abs() <= RANK * s.norm_max();
+            if !holds {
                 return Err(Error::NotOfRank { name, rank, row: rank + i, col: rank + j, excess: excess[(i, j)] });
             }
         }

@@ -153,7 +153,7 @@ impl Distribution {
 }
 
 /// A constant node with a matrix's values.
-fn constant(tape: &mut Tape, m: MatRef<'_, f64>) -> Node {
+pub(crate) fn constant(tape: &mut Tape, m: MatRef<'_, f64>) -> Node {
     let values: Vec<f64> = m.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<f64>>()).collect();
     tape.constant(m.nrows(), m.ncols(), &values)
 }

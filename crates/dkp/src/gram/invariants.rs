@@ -45,16 +45,18 @@ impl Operation for Invariant {
         run.output[0] = 0.0;
         let g = run.inputs.matrix(0);
         let fails = |argument, expected, value| Err(Problem::OutOfDomain { argument, expected, value });
-        let positive = |d: &[f64]| d.iter().copied().find(|x| !(*x >= 0.0));
+        // written so that NaN fails too
+        let negative = |x: f64| x.is_nan() || x < 0.0;
         match self {
             Invariant::Block => {
                 for j in 0..g.ncols() {
-                    if !(g[(j, j)] >= 0.0) {
+                    if negative(g[(j, j)]) {
                         return fails("a diagonal element of a Gram matrix", "at least 0", g[(j, j)]);
                     }
                     for i in 0..j {
                         let difference = (g[(i, j)] - g[(j, i)]).abs();
-                        if !(difference <= ASYMMETRY * (g[(i, i)] * g[(j, j)]).sqrt()) {
+                        let holds = difference <= ASYMMETRY * (g[(i, i)] * g[(j, j)]).sqrt();
+                        if !holds {
                             return fails("the asymmetry of a Gram matrix", "zero to rounding", difference);
                         }
                     }
@@ -62,13 +64,14 @@ impl Operation for Invariant {
             }
             Invariant::Cross => {
                 let (ii, tt) = (run.inputs.slice(1), run.inputs.slice(2));
-                if let Some(value) = positive(tt) {
+                if let Some(&value) = tt.iter().find(|x| negative(**x)) {
                     return fails("a diagonal element of a data block", "at least 0", value);
                 }
                 for j in 0..g.ncols() {
                     for i in 0..g.nrows() {
                         let bound = ii[i] * tt[j];
-                        if !(g[(i, j)].powi(2) <= bound * (1.0 + EXCESS) + f64::MIN_POSITIVE) {
+                        let holds = g[(i, j)].powi(2) <= bound * (1.0 + EXCESS) + f64::MIN_POSITIVE;
+                        if !holds {
                             return fails("G_it²/(G_ii·G_tt)", "at most 1", g[(i, j)].powi(2) / bound);
                         }
                     }

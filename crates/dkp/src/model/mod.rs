@@ -3,3 +3,6 @@
 mod prior;
 
 pub use prior::{Prior, PriorDraw, PriorError, PriorInput, PriorKernel, PriorLayer, PriorProcessKind, PriorSampler};
+
+#[cfg(test)]
+mod tests;

@@ -3,3 +3,6 @@
 mod posterior;
 
 pub use posterior::{Given, Posterior};
+
+#[cfg(test)]
+mod tests;

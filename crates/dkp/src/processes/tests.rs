@@ -1,1 +1,477 @@
+//! The laws that make these processes: conjugacy, consistency, and the law of extended draws.
 
+use super::*;
+use crate::distributions::{self, MatrixDistribution as _};
+use crate::gram::DataBlock;
+use crate::kernels::{Relu, SquaredExponential};
+use crate::laws::{assert_law, assert_mean, assert_same_law, chi_squared_cdf};
+use crate::output::Posterior;
+use dkp_tape::gradcheck::{cases, gradcheck};
+use dkp_tape::random::Key;
+use dkp_tape::{Pass, Workspace};
+use faer::linalg::solvers::DenseSolveCore as _;
+use faer::{Mat, mat};
+
+/// Draws for a comparison of laws.
+const DRAWS: u64 = 100_000;
+const DELTA: f64 = 2.5;
+
+fn inverse(m: &Mat<f64>) -> Mat<f64> {
+    m.partial_piv_lu().inverse()
+}
+
+/// Σ cᵢcⱼSᵢⱼ for fixed c, different in every element.
+fn quadratic(s: &Mat<f64>) -> f64 {
+    let c = |i: usize| 1.0 + (2.0 * i as f64).cos();
+    (0..s.nrows()).flat_map(|i| (0..s.ncols()).map(move |j| (i, j))).map(|(i, j)| c(i) * s[(i, j)] * c(j)).sum()
+}
+
+/// A program over some inducing and data points in the plane, with the kernel that the process sees.
+struct Extended {
+    run: Workspace,
+    kernel: [Node; 3],
+    gram: [Node; 3],
+}
+
+impl Extended {
+    /// M inducing and B data points, one by one or jointly. Inducing point i is at `place(i)`, data point j at `place(10 + j)`.
+    fn new(m: usize, b: usize, jointly: bool, process: impl FnOnce(&mut Tape) -> Box<dyn Process>) -> Extended {
+        let place = |i: usize| [(1.3 * i as f64).sin(), (0.7 * i as f64).cos()];
+        let mut tape = Tape::new("extension");
+        tape.points(b);
+        let inducing: Vec<f64> = (0..m).flat_map(place).collect();
+        let data: Vec<f64> = (10..10 + b).flat_map(place).collect();
+        let (xi, xt) = (tape.constant(2, m, &inducing), tape.constant(2, b, &data));
+        let theta = [tape.number(1.1), tape.number(0.9)];
+        let ii = Block::from_features(&mut tape, xi);
+        let gram = if jointly {
+            Gram::from_features_jointly(&mut tape, ii, xi, xt)
+        } else {
+            Gram::from_features(&mut tape, ii, xi, xt)
+        };
+        let k_ii = ii.kernel(&mut tape, &SquaredExponential, &theta);
+        let kernel = gram.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
+        let draw = process(&mut tape).draw(&mut tape, k_ii);
+        let gram = draw.extension.extend(&mut tape, kernel);
+        let nodes = |g: &Gram| {
+            [
+                g.ii.matrix,
+                g.it,
+                match g.tt {
+                    DataBlock::Diagonal(n) | DataBlock::Full(n) => n,
+                },
+            ]
+        };
+        let (kernel, gram) = (nodes(&kernel), nodes(&gram));
+        let mut run = tape.finish().workspace();
+        run.set_point_ids(&(0..b as u64).collect::<Vec<_>>());
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        Extended { run, kernel, gram }
+    }
+
+    /// The matrix over inducing points and either data point `j` alone, or all of them.
+    fn whole(&self, nodes: [Node; 3], j: Option<usize>) -> Mat<f64> {
+        let [ii, it, tt] = nodes.map(|n| self.run.value(n));
+        let (m, b) = (it.nrows(), j.map_or(it.ncols(), |_| 1));
+        let column = |t: usize| j.unwrap_or(t);
+        Mat::from_fn(m + b, m + b, |r, c| match (r < m, c < m) {
+            (true, true) => ii[(r, c)],
+            (true, false) => it[(r, column(c - m))],
+            (false, true) => it[(c, column(r - m))],
+            (false, false) if j.is_some() => tt[(0, column(0))],
+            (false, false) => tt[(r - m, c - m)],
+        })
+    }
+
+    fn draws(&mut self, j: Option<usize>) -> Vec<Mat<f64>> {
+        let draw = |n: u64| {
+            self.run.forward(Key::new(11).step(n), Pass::Value).unwrap();
+            self.whole(self.gram, j)
+        };
+        (0..DRAWS).map(draw).collect()
+    }
+}
+
+/// Fails unless the draws are from W⁻¹(δK, δ+P+1): for every c, δcᵀKc/cᵀGc ~ χ²(δ+2), and cᵀG⁻¹c/cᵀ(δK)⁻¹c ~ χ²(δ+P+1).
+fn assert_inverse_wishart_process(what: &str, draws: &[Mat<f64>], kernel: &Mat<f64>) {
+    let p = kernel.nrows();
+    let psi = faer::Scale(DELTA) * kernel;
+    let psi_inverse = inverse(&psi);
+    let forms = draws.iter().map(|g| quadratic(&psi) / quadratic(g)).collect();
+    assert_law(&format!("{what}, quadratic form"), forms, |x| chi_squared_cdf(DELTA + 2.0, x));
+    let inverses: Vec<Mat<f64>> = draws.iter().map(inverse).collect();
+    let forms = inverses.iter().map(|g| quadratic(g) / quadratic(&psi_inverse)).collect();
+    assert_law(&format!("{what}, inverse's form"), forms, |x| chi_squared_cdf(DELTA + p as f64 + 1.0, x));
+    // each point given all others
+    for i in [0, p - 1] {
+        let samples = inverses.iter().map(|g| g[(i, i)] / psi_inverse[(i, i)]).collect();
+        assert_law(&format!("{what}, point {i}"), samples, |x| chi_squared_cdf(DELTA + p as f64 + 1.0, x));
+    }
+}
+
+fn inverse_wishart_prior(m: usize) -> impl FnOnce(&mut Tape) -> Box<dyn Process> {
+    move |tape| {
+        let delta = tape.number(DELTA);
+        Box::new(InverseWishart::prior(tape, delta, m))
+    }
+}
+
+/// p(V|Σ)p(Σ)/p(Σ|V) is log p(V) for every Σ, where γ is the number of columns of V; p(V) is a matrix-t.
+#[test]
+fn conjugacy_holds_to_rounding() {
+    for (p, columns) in [(1, 1), (3, 2), (6, 9), (25, 25)] {
+        let mut tape = Tape::new("conjugacy");
+        let (delta, gamma) = (tape.number(DELTA), tape.number(columns as f64));
+        let x = cases::matrix(1, p, 2 * p);
+        let s0 = &x * x.transpose();
+        let v_values = cases::matrix(2, p, columns);
+        let (s0_node, v) =
+            (distributions::constant(&mut tape, s0.as_ref()), distributions::constant(&mut tape, v_values.as_ref()));
+        let kernel = Block::new(&mut tape, s0_node);
+        let draw = InverseWishart::posterior(&mut tape, delta, gamma, v).draw(&mut tape, kernel);
+        // log p(V|Σ)
+        let (rows, one) = (tape.cholesky(draw.gram.matrix), tape.number(1.0));
+        let zero = tape.constant(p, columns, &vec![0.0; p * columns]);
+        let identity = tape.constant(columns, columns, &vec![0.0; columns * columns]);
+        let identity = tape.add_diagonal(identity, one);
+        let columns_factor = tape.cholesky(identity);
+        let likelihood =
+            distributions::MatrixNormal { mean: zero, rows, columns: columns_factor }.log_density(&mut tape, v);
+        let evidence = tape.add(likelihood, draw.log_ratio.unwrap());
+        let mut run = tape.finish().workspace();
+        // log p(V) = log Γ_P((ν+C)/2) − log Γ_P(ν/2) − PC/2·log π + ν/2·log|Ψ| − (ν+C)/2·log|Ψ + VVᵀ|
+        let nu = DELTA + p as f64 + 1.0;
+        let ln_gamma_p = |a: f64| (0..p).map(|j| dkp_tape::math::ln_gamma(a - 0.5 * j as f64)).sum::<f64>();
+        let psi = faer::Scale(DELTA) * &s0;
+        let updated = &psi + &v_values * v_values.transpose();
+        let c = columns as f64;
+        let expected =
+            ln_gamma_p(0.5 * (nu + c)) - ln_gamma_p(0.5 * nu) - 0.5 * p as f64 * c * std::f64::consts::PI.ln()
+                + 0.5 * nu * psi.determinant().ln()
+                - 0.5 * (nu + c) * updated.determinant().ln();
+        for n in 0..50 {
+            run.forward(Key::new(n), Pass::Value).unwrap();
+            let ours = run.scalar(evidence);
+            assert!(
+                (ours - expected).abs() < 1e-11 * expected.abs().max(p as f64),
+                "{p}, {columns}: {ours} and {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn extending_by_one_point_has_the_law_of_the_joint_draw() {
+    let mut one = Extended::new(3, 1, false, inverse_wishart_prior(3));
+    let kernel = one.whole(one.kernel, Some(0));
+    assert_inverse_wishart_process("one point", &one.draws(Some(0)), &kernel);
+}
+
+/// Fails if the number of points that are extended together enters the degrees of freedom.
+#[test]
+fn the_batch_size_does_not_change_a_points_law() {
+    let mut many = Extended::new(3, 6, false, inverse_wishart_prior(3));
+    for j in [0, 5] {
+        let kernel = many.whole(many.kernel, Some(j));
+        assert_inverse_wishart_process(&format!("point {j} of 6"), &many.draws(Some(j)), &kernel);
+    }
+}
+
+#[test]
+fn extending_jointly_has_the_law_of_the_joint_draw() {
+    let mut joint = Extended::new(2, 3, true, inverse_wishart_prior(2));
+    let kernel = joint.whole(joint.kernel, None);
+    let draws = joint.draws(None);
+    assert_inverse_wishart_process("three points jointly", &draws, &kernel);
+    // and its one-point marginals are those of the extension by one point
+    let part = |m: &Mat<f64>| Mat::from_fn(3, 3, |i, j| m[(i, j)]);
+    let marginals: Vec<Mat<f64>> = draws.iter().map(part).collect();
+    assert_inverse_wishart_process("its first point", &marginals, &part(&kernel));
+}
+
+#[test]
+fn submatrices_and_permutations_of_a_draw_have_the_process_law() {
+    let mut all = Extended::new(5, 1, false, inverse_wishart_prior(5));
+    let order = [3, 0, 4];
+    let kernel = all.whole(all.kernel, Some(0));
+    let part = |m: &Mat<f64>| Mat::from_fn(3, 3, |i, j| m[(order[i], order[j])]);
+    let draws: Vec<Mat<f64>> = all.draws(Some(0)).iter().map(part).collect();
+    assert_inverse_wishart_process("points 3, 0, 4 of 6", &draws, &part(&kernel));
+}
+
+/// Fails unless the draws are from W(K/N, N): N·cᵀGc/cᵀKc ~ χ²(N).
+fn assert_wishart_process(what: &str, draws: &[Mat<f64>], kernel: &Mat<f64>, n: f64) {
+    let forms: Vec<f64> = draws.iter().map(|g| n * quadratic(g) / quadratic(kernel)).collect();
+    assert_mean(what, &forms, n);
+    assert_law(what, forms, |x| chi_squared_cdf(n, x));
+}
+
+/// A process over three points, drawn many times, and its kernel.
+fn prior_draws(process: impl PriorProcess) -> (Mat<f64>, Vec<Mat<f64>>) {
+    some_prior_draws(process, DRAWS)
+}
+
+fn some_prior_draws(process: impl PriorProcess, count: u64) -> (Mat<f64>, Vec<Mat<f64>>) {
+    let mut tape = Tape::new("prior");
+    let x = cases::matrix(1, 3, 5);
+    let kernel = &x * x.transpose();
+    let node = distributions::constant(&mut tape, kernel.as_ref());
+    let block = Block::new(&mut tape, node);
+    let gram = process.draw_prior(&mut tape, block).matrix;
+    let mut run = tape.finish().workspace();
+    let draw = |n: u64| {
+        run.forward(Key::new(5).step(n), Pass::Value).unwrap();
+        run.value(gram).to_owned()
+    };
+    (kernel, (0..count).map(draw).collect())
+}
+
+#[test]
+fn features_and_bartlett_draw_the_same_wishart_process() {
+    let (kernel, by_features) = prior_draws(Features::prior(5));
+    let (_, by_bartlett) = prior_draws(Wishart::new(5.0));
+    assert_wishart_process("features", &by_features, &kernel, 5.0);
+    assert_wishart_process("Bartlett", &by_bartlett, &kernel, 5.0);
+    let determinants = |draws: &[Mat<f64>]| draws.iter().map(|g| g.determinant().ln()).collect();
+    assert_same_law("log-determinant", determinants(&by_features), determinants(&by_bartlett));
+    // below the number of points, where the Wishart is singular
+    let (_, singular) = prior_draws(Wishart::new(2.0));
+    assert_wishart_process("singular", &singular, &kernel, 2.0);
+    let (_, singular) = prior_draws(Features::prior(2));
+    assert_wishart_process("two features", &singular, &kernel, 2.0);
+}
+
+#[test]
+fn extended_features_have_the_law_of_the_wishart_process() {
+    for jointly in [false, true] {
+        let mut all = Extended::new(2, 3, jointly, |_| Box::new(Features::prior(4)));
+        let which = if jointly { None } else { Some(2) };
+        let kernel = all.whole(all.kernel, which);
+        assert_wishart_process("extended features", &all.draws(which), &kernel, 4.0);
+    }
+}
+
+#[test]
+fn a_finite_networks_kernel_has_the_relu_kernel_as_its_mean_and_limit() {
+    let relu = |k: &Mat<f64>| {
+        Mat::from_fn(3, 3, |i, j| {
+            let norm = (k[(i, i)] * k[(j, j)]).sqrt();
+            let theta = (k[(i, j)] / norm).clamp(-1.0, 1.0).acos();
+            norm / std::f64::consts::PI * (theta.sin() + (std::f64::consts::PI - theta) * theta.cos())
+        })
+    };
+    let (kernel, narrow) = prior_draws(FiniteNetwork::new(3));
+    let expected = relu(&kernel);
+    for i in 0..3 {
+        for j in 0..=i {
+            let elements: Vec<f64> = narrow.iter().map(|k| k[(i, j)]).collect();
+            assert_mean(&format!("element {i}, {j}"), &elements, expected[(i, j)]);
+        }
+    }
+    let error = |width: usize| {
+        let (_, draws) = some_prior_draws(FiniteNetwork::new(width), 20);
+        draws.iter().map(|k| (k - &expected).norm_l2().powi(2)).sum::<f64>().sqrt()
+    };
+    // a hundred times the width, a tenth of the error; the ratio of two sums of 20·9 squares is within 1.5 of that
+    let ratio = error(100) / error(10_000);
+    assert!((6.0..16.0).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn the_residual_wishart_process_has_its_kernel_as_mean_and_limit() {
+    let (kernel, draws) = prior_draws(ResidualWishart::new(0.7));
+    for (i, j) in [(0, 0), (2, 2), (2, 0)] {
+        let elements: Vec<f64> = draws.iter().map(|k| k[(i, j)]).collect();
+        assert_mean("residual Wishart", &elements, kernel[(i, j)]);
+    }
+    let (_, close) = some_prior_draws(ResidualWishart::new(1e6), 3);
+    assert!(close.iter().all(|g| (g - &kernel).norm_max() < 1e-4));
+}
+
+/// A point's result follows its own column and its own id: other points, their order and padding change no bit.
+#[test]
+fn a_data_points_draw_depends_on_itself_alone() {
+    let width = 8;
+    for process in ["inverse Wishart", "features"] {
+        let mut tape = Tape::new("tile");
+        tape.points(width);
+        let inducing: Vec<f64> =
+            cases::matrix(1, 3, 20).col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect();
+        let (xi, xt) = (tape.constant(3, 20, &inducing), tape.input("data", 3, width));
+        let ii = Block::from_features(&mut tape, xi);
+        let gram = Gram::from_features(&mut tape, ii, xi, xt);
+        let theta = [tape.number(1.1), tape.number(0.9)];
+        let k_ii = ii.kernel(&mut tape, &SquaredExponential, &theta);
+        let kernel = gram.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
+        let draw = match process {
+            "features" => Features::prior(6).draw(&mut tape, k_ii),
+            _ => inverse_wishart_prior(20)(&mut tape).draw(&mut tape, k_ii),
+        };
+        let result = draw.extension.extend(&mut tape, kernel);
+        let DataBlock::Diagonal(tt) = result.tt else { unreachable!() };
+        let mut run = tape.finish().workspace();
+        let all = cases::matrix(2, 3, 30);
+        // results of point n in any company
+        let mut seen: Vec<Option<(Vec<f64>, f64)>> = vec![None; 30];
+        for batch in [
+            vec![0, 1, 2, 3, 4, 5, 6, 7],
+            vec![7, 3, 29, 0, 1, 8, 2, 4],
+            vec![5, 5, 5, 5, 5, 5, 5, 5],
+            vec![29, 8, 6, 3, 3, 3, 3, 3],
+        ] {
+            let x = Mat::from_fn(3, width, |i, j| all[(i, batch[j])]);
+            run.set(xt, x.as_ref()).unwrap();
+            run.set_point_ids(&batch.iter().map(|&n| 1000 + n as u64).collect::<Vec<_>>());
+            run.forward(Key::new(3), Pass::Value).unwrap();
+            for (j, &n) in batch.iter().enumerate() {
+                let now = (run.value(result.it).col(j).iter().copied().collect::<Vec<_>>(), run.value(tt)[(0, j)]);
+                let before = seen[n].get_or_insert(now.clone());
+                assert_eq!(*before, now, "{process}: point {n} in {batch:?}");
+            }
+        }
+    }
+}
+
+/// Everything that a process does, as one matrix: both blocks, and its term of the bound.
+fn everything(tape: &mut Tape, process: &dyn Process, x: &[Node], theta: &[Node], jointly: bool) -> Node {
+    tape.points(x[1].cols());
+    let ii = Block::from_features(tape, x[0]);
+    let gram = if jointly {
+        Gram::from_features_jointly(tape, ii, x[0], x[1])
+    } else {
+        Gram::from_features(tape, ii, x[0], x[1])
+    };
+    let k_ii = ii.kernel(tape, &SquaredExponential, theta);
+    let kernel = gram.kernel(tape, k_ii, &SquaredExponential, theta);
+    let draw = process.draw(tape, k_ii);
+    let result = draw.extension.extend(tape, kernel);
+    combine(tape, &result, draw.log_ratio)
+}
+
+fn combine(tape: &mut Tape, gram: &Gram, log_ratio: Option<Node>) -> Node {
+    let product = tape.matmul(gram.ii.matrix, gram.it);
+    let all = match gram.tt {
+        DataBlock::Diagonal(tt) => tape.scale_columns(product, tt),
+        DataBlock::Full(tt) => tape.matmul(product, tt),
+    };
+    let Some(log_ratio) = log_ratio else { return all };
+    let ones = tape.constant(all.rows(), all.cols(), &vec![1.0; all.len()]);
+    let spread = tape.scale(log_ratio, ones);
+    tape.add(all, spread)
+}
+
+#[test]
+fn gradients_of_the_inverse_wishart_process() {
+    let (m, b) = (5, 3);
+    let leaves = [
+        cases::matrix(1, 3, m),
+        cases::matrix(2, 3, b),
+        mat![[1.2]],
+        mat![[0.9]],
+        mat![[3.3]],
+        mat![[2.1]],
+        cases::matrix(4, m, m + 1),
+    ];
+    for jointly in [false, true] {
+        gradcheck(&leaves, |t, x| {
+            let process = InverseWishart::posterior(t, x[4], x[5], x[6]);
+            everything(t, &process, &x[..2], &x[2..4], jointly)
+        })
+        .unwrap()
+        .assert_below(1e-6);
+        gradcheck(&leaves[..5], |t, x| {
+            let process = InverseWishart::prior(t, x[4], m);
+            everything(t, &process, &x[..2], &x[2..4], jointly)
+        })
+        .unwrap()
+        .assert_below(1e-6);
+    }
+}
+
+#[test]
+fn gradients_of_the_features_process() {
+    let (m, b) = (5, 3);
+    let leaves = [
+        cases::matrix(1, 3, m),
+        cases::matrix(2, 3, b),
+        mat![[1.2]],
+        mat![[0.9]],
+        cases::matrix(4, m, 2),
+        cases::matrix(5, m, m),
+        cases::matrix(6, m, m),
+    ];
+    for jointly in [false, true] {
+        for roots in [1, 2] {
+            gradcheck(&leaves[..5 + roots], |t, x| {
+                let posterior = Posterior::new(t, x[4], &x[5..]);
+                everything(t, &Features::posterior(posterior), &x[..2], &x[2..4], jointly)
+            })
+            .unwrap()
+            .assert_below(1e-6);
+        }
+        gradcheck(&leaves[..4], |t, x| everything(t, &Features::prior(4), &x[..2], &x[2..4], jointly))
+            .unwrap()
+            .assert_below(1e-6);
+        gradcheck(&leaves[..4], |t, x| everything(t, &Deterministic, &x[..2], &x[2..4], jointly))
+            .unwrap()
+            .assert_below(1e-6);
+    }
+}
+
+#[test]
+fn gradients_of_processes_that_are_priors_only() {
+    let leaves = [cases::matrix(1, 3, 5)];
+    let check = |process: &dyn PriorProcess| {
+        gradcheck(&leaves, |t, x| {
+            let (g, one) = (Block::from_features(t, x[0]), t.number(0.3));
+            let k = g.kernel(t, &Relu, &[]);
+            let k = t.add_diagonal(k.matrix, one);
+            let k = Block::new(t, k);
+            process.draw_prior(t, k).matrix
+        })
+        .unwrap()
+        .assert_below(1e-6);
+    };
+    check(&Wishart::new(6.5));
+    check(&Wishart::new(2.0));
+    check(&FiniteNetwork::new(4));
+    check(&ResidualWishart::new(0.6));
+}
+
+#[test]
+fn gradients_of_every_input_layer() {
+    // enough features for the linear kernel over all points to have full rank
+    let (features, m, b) = (6, 3, 2);
+    let leaves = [
+        cases::matrix(1, features, m),
+        cases::matrix(2, features, b),
+        mat![[3.3]],
+        mat![[2.1]],
+        cases::matrix(4, features, 3),
+        cases::matrix(5, m, 3),
+    ];
+    for jointly in [false, true] {
+        for form in ["fixed", "omega", "gram", "wishart"] {
+            let used = match form {
+                "omega" => vec![0, 1, 2, 3, 4],
+                "gram" => vec![0, 1, 2, 3, 5],
+                _ => vec![0, 1],
+            };
+            let leaves: Vec<Mat<f64>> = used.iter().map(|&i| leaves[i].clone()).collect();
+            gradcheck(&leaves, |t, x| {
+                t.points(b);
+                let input = match form {
+                    "fixed" => Input::Fixed,
+                    "wishart" => Input::Wishart { width: 3 },
+                    "omega" => Input::Omega(InverseWishart::posterior(t, x[2], x[3], x[4])),
+                    _ => Input::Gram(InverseWishart::posterior(t, x[2], x[3], x[4])),
+                };
+                let draw = input.draw(t, x[0]);
+                let gram = if jointly { draw.extend_jointly(t, x[1]) } else { draw.extend(t, x[1]) };
+                combine(t, &gram, draw.log_ratio)
+            })
+            .unwrap()
+            .assert_below(1e-6);
+        }
+    }
+}

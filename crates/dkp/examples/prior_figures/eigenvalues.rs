@@ -1,0 +1,201 @@
+//! Spectra of standard Wishart, residual Wishart and inverse Wishart matrices.
+
+use crate::drawing::{Anchor, Axis, BLACK, Panel, RGBColor, Scene, TICK};
+use dkp::distributions::{ResidualWishart, inverse_wishart, wishart};
+use dkp_tape::random::Key;
+use faer::{Mat, Scale, Side, c64};
+use std::error::Error;
+use std::f64::consts::{LN_10, PI};
+
+/// N.
+const SIZE: usize = 2000;
+const SEED: u64 = 1;
+
+/// The logarithms (to base 10) of the eigenvalues shown, and their bins.
+const LOW: f64 = -7.0;
+const HIGH: f64 = 3.0;
+const BINS: usize = 200;
+/// Counts, as logarithms: a bin with one eigenvalue has a bar that can be seen.
+const FEWEST: f64 = -0.25;
+const MOST: f64 = 3.25;
+
+const WIDTH: f64 = 330.0;
+const HEIGHT: f64 = 230.0;
+const GAP: (f64, f64) = (32.0, 62.0);
+const LEFT: f64 = 120.0;
+const TOP: f64 = 86.0;
+const FONT: f64 = 24.0;
+const SMALL: f64 = 21.0;
+
+const BARS: RGBColor = RGBColor(120, 170, 215);
+const LIMIT: RGBColor = RGBColor(0, 60, 110);
+const MEAN: RGBColor = RGBColor(213, 94, 0);
+
+/// A distribution over N×N matrices with mean I.
+#[derive(Clone, Copy)]
+enum Law {
+    /// W(I/N, N).
+    Wishart,
+    /// WWᵀ, W = (ξ/√N + αI)/√(1+α²).
+    Residual { alpha: f64 },
+    /// W⁻¹(δI, δ+N+1).
+    Inverse { delta: f64 },
+}
+
+const N: f64 = SIZE as f64;
+const LAWS: [[Law; 4]; 2] = [
+    [Law::Wishart, Law::Residual { alpha: 1.0 }, Law::Residual { alpha: 2.0 }, Law::Residual { alpha: 4.0 }],
+    [
+        Law::Inverse { delta: N / 100.0 },
+        Law::Inverse { delta: N / 10.0 },
+        Law::Inverse { delta: N },
+        Law::Inverse { delta: 10.0 * N },
+    ],
+];
+
+pub fn figure() -> Result<Scene, Box<dyn Error>> {
+    let mut scene = Scene::new(1640, 740);
+    for (row, laws) in LAWS.iter().enumerate() {
+        for (column, law) in laws.iter().enumerate() {
+            let key = Key::new(SEED).draw((row * laws.len() + column) as u32);
+            let eigenvalues = law.draw(key)?.self_adjoint_eigenvalues(Side::Lower).map_err(|e| format!("{e:?}"))?;
+            let panel = panel(row, column);
+            histogram(&mut scene, &panel, &eigenvalues);
+            limit(&mut scene, &panel, *law);
+            let mean = (eigenvalues.iter().sum::<f64>() / N).log10();
+            panel.curve(&mut scene, [(mean, FEWEST), (mean, MOST)].into_iter(), 2.5, MEAN);
+            panel.frame(&mut scene);
+            panel.title(&mut scene, &law.name(), FONT);
+            panel.x_tick_labels(&mut scene, SMALL);
+            if column == 0 {
+                panel.y_tick_labels(&mut scene, SMALL);
+                let middle = panel.top + 0.5 * HEIGHT;
+                scene.text("number in bin", (LEFT - 84.0, middle), FONT, Anchor::Upwards, BLACK);
+            }
+            if row + 1 == LAWS.len() {
+                let below = panel.bottom() + TICK + 2.5 * SMALL;
+                scene.text("eigenvalue", (panel.left + 0.5 * WIDTH, below), FONT, Anchor::Centre, BLACK);
+            }
+        }
+    }
+    legend(&mut scene);
+    Ok(scene)
+}
+
+impl Law {
+    fn draw(self, key: Key) -> Result<Mat<f64>, dkp::distributions::Error> {
+        let identity = Mat::<f64>::identity(SIZE, SIZE);
+        match self {
+            Law::Wishart => wishart((Scale(1.0 / N) * &identity).as_ref(), N)?.sample(key),
+            Law::Residual { alpha } => ResidualWishart::new(SIZE, alpha)?.sample(key),
+            Law::Inverse { delta } => {
+                inverse_wishart((Scale(delta) * &identity).as_ref(), delta + N + 1.0)?.sample(key)
+            }
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Law::Wishart => "Wishart W(I/N, N)".to_string(),
+            Law::Residual { alpha } => format!("residual Wishart, α = {alpha}"),
+            Law::Inverse { delta } => format!("inverse Wishart, δ = {delta}"),
+        }
+    }
+
+    /// The density of eigenvalues at λ as N → ∞ with δ/N fixed.
+    fn limiting_density(self, lambda: f64) -> f64 {
+        match self {
+            Law::Wishart => noncentral_density(0.0, lambda),
+            Law::Residual { alpha } => {
+                let variance = 1.0 + alpha * alpha;
+                variance * noncentral_density(alpha, variance * lambda)
+            }
+            Law::Inverse { delta } => {
+                // λ = δ/(νw), where w is an eigenvalue of W(I/ν, ν)
+                let dof = delta + N + 1.0;
+                let w = delta / (dof * lambda);
+                w / lambda * marchenko_pastur_density(N / dof, w)
+            }
+        }
+    }
+}
+
+/// Marchenko and Pastur's density for a Wishart matrix with `ratio` = rows/degrees of freedom ≤ 1 and mean I.
+fn marchenko_pastur_density(ratio: f64, w: f64) -> f64 {
+    let (low, high) = ((1.0 - ratio.sqrt()).powi(2), (1.0 + ratio.sqrt()).powi(2));
+    ((high - w) * (w - low)).max(0.0).sqrt() / (2.0 * PI * ratio * w)
+}
+
+/// The limiting density of the eigenvalues of (ξ/√N + αI)(ξ/√N + αI)ᵀ, from their Stieltjes transform m(z), the solution of
+/// m = 1/(α²/(1+m) − z(1+m)) with positive imaginary part (Dozier and Silverstein 2007).
+fn noncentral_density(alpha: f64, x: f64) -> f64 {
+    /// How far above the real axis the transform is taken, relative to x, and how often its equation is applied.
+    const HEIGHT: f64 = 1e-3;
+    const ITERATIONS: usize = 4000;
+    let z = c64::new(x, HEIGHT * x);
+    let mut m = c64::new(0.0, 1.0);
+    for _ in 0..ITERATIONS {
+        let shifted = m + 1.0;
+        // halfway from the last value: the plain iteration circles the solution
+        m = (m + (c64::new(alpha * alpha, 0.0) / shifted - z * shifted).inv()) * 0.5;
+    }
+    m.im / PI
+}
+
+fn panel(row: usize, column: usize) -> Panel {
+    let power = |exponent: i32, label: &str| (f64::from(exponent), label.to_string());
+    let x = vec![power(-6, "10⁻⁶"), power(-4, "10⁻⁴"), power(-2, "10⁻²"), power(0, "1"), power(2, "10²")];
+    let y = vec![power(0, "1"), power(1, "10"), power(2, "10²"), power(3, "10³")];
+    Panel {
+        left: LEFT + column as f64 * (WIDTH + GAP.0),
+        top: TOP + row as f64 * (HEIGHT + GAP.1 + 2.0 * FONT),
+        width: WIDTH,
+        height: HEIGHT,
+        x: Axis { low: LOW, high: HIGH, ticks: x },
+        y: Axis { low: FEWEST, high: MOST, ticks: y },
+    }
+}
+
+fn histogram(scene: &mut Scene, panel: &Panel, eigenvalues: &[f64]) {
+    let mut counts = [0_usize; BINS];
+    for eigenvalue in eigenvalues {
+        let bin = (eigenvalue.log10() - LOW) / (HIGH - LOW) * BINS as f64;
+        // a NaN or a value off the axis has no bin
+        if bin >= 0.0 && bin < BINS as f64 {
+            counts[bin as usize] += 1;
+        }
+    }
+    let edge = |bin: usize| LOW + (HIGH - LOW) * bin as f64 / BINS as f64;
+    for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let corners = [panel.at(edge(bin), (count as f64).log10()), panel.at(edge(bin + 1), FEWEST)];
+        scene.fill(corners, BARS);
+    }
+}
+
+/// The number of eigenvalues in a bin that the limit predicts.
+fn limit(scene: &mut Scene, panel: &Panel, law: Law) {
+    const PLACES: usize = 1000;
+    let bin = (HIGH - LOW) / BINS as f64;
+    let places = (0..=PLACES).map(|i| LOW + (HIGH - LOW) * i as f64 / PLACES as f64);
+    let points: Vec<(f64, f64)> = places
+        .map(|place| {
+            let lambda = 10_f64.powf(place);
+            (place, (N * bin * LN_10 * lambda * law.limiting_density(lambda)).log10())
+        })
+        .collect();
+    for stretch in points.split(|(_, y)| *y < FEWEST).filter(|s| s.len() > 1) {
+        panel.curve(scene, stretch.iter().copied(), 2.5, LIMIT);
+    }
+}
+
+fn legend(scene: &mut Scene) {
+    let mut left = LEFT;
+    let y = 24.0;
+    for (text, colour, width) in
+        [("one draw, N = 2000", BARS, 260.0), ("limit N → ∞", LIMIT, 180.0), ("mean", MEAN, 0.0)]
+    {
+        scene.line(vec![(left, y), (left + 40.0, y)], if colour == BARS { 16.0 } else { 3.0 }, colour);
+        scene.text(text, (left + 52.0, y), SMALL, Anchor::Left, BLACK);
+        left += 52.0 + width;
+    }
+}
