@@ -60,7 +60,7 @@ pub use node::{Lower, Node, Operand};
 pub use operation::Jitter;
 pub use ops::{Jet, KernelMap, ParameterArray};
 pub use program::Program;
-pub use scopes::{Fill, Plan, Scopes, Totals, Weights};
+pub use scopes::{Fill, Plan, Scopes, Totals, Visit, Visitor, Weights};
 pub use tape::{Memory, Tape};
 pub use workspace::{Pass, Workspace};
 

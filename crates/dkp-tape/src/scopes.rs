@@ -62,6 +62,30 @@ pub struct Weights<'a> {
 /// Sets a tile's inputs and point ids: called with the tile's number, on any thread.
 pub type Fill<'a> = &'a (dyn Fn(usize, &mut Workspace) -> Result<(), Failure> + Sync);
 
+/// What a run shows while it goes on: values of a draw's or a tile's nodes.
+#[derive(Clone, Copy, Debug)]
+pub enum Visit<'a> {
+    /// A draw, after its forward pass.
+    Draw {
+        /// Its number.
+        draw: usize,
+        /// Its values.
+        run: &'a Workspace,
+    },
+    /// A tile, after its forward pass.
+    Tile {
+        /// The draw's number.
+        draw: usize,
+        /// The tile's number.
+        tile: usize,
+        /// Its values.
+        run: &'a Workspace,
+    },
+}
+
+/// Looks at values that no output holds: called on any thread, in any order.
+pub type Visitor<'a> = &'a (dyn Fn(Visit<'_>) + Sync);
+
 /// A step program, a draw program nested in it, and a tile program nested in both, with the memory to run them.
 ///
 /// ```
@@ -145,6 +169,7 @@ struct Job<'a> {
     key: Key,
     weights: Option<Weights<'a>>,
     fill: Fill<'a>,
+    visitor: Visitor<'a>,
     /// Whether a draw's chunks run side by side.
     split_draws: bool,
 }
@@ -188,18 +213,30 @@ impl Scopes {
 
     /// The outputs' totals.
     pub fn evaluate(&mut self, plan: Plan, key: Key, fill: Fill<'_>) -> Result<&Totals, Failure> {
-        self.run(plan, key, None, fill)
+        self.run(plan, key, None, fill, &|_| ())
+    }
+
+    /// The outputs' totals; `visitor` sees every draw and every tile on the way.
+    pub fn visit(&mut self, plan: Plan, key: Key, fill: Fill<'_>, visitor: Visitor<'_>) -> Result<&Totals, Failure> {
+        self.run(plan, key, None, fill, visitor)
     }
 
     /// The outputs' totals, and the gradient of their weighted sum in the step's leaves.
     pub fn gradient(&mut self, plan: Plan, key: Key, weights: Weights<'_>, fill: Fill<'_>) -> Result<&Totals, Failure> {
-        self.run(plan, key, Some(weights), fill)
+        self.run(plan, key, Some(weights), fill, &|_| ())
     }
 
-    fn run(&mut self, plan: Plan, key: Key, weights: Option<Weights<'_>>, fill: Fill<'_>) -> Result<&Totals, Failure> {
+    fn run(
+        &mut self,
+        plan: Plan,
+        key: Key,
+        weights: Option<Weights<'_>>,
+        fill: Fill<'_>,
+        visitor: Visitor<'_>,
+    ) -> Result<&Totals, Failure> {
         // With many draws a thread keeps to one; with few, threads share a draw's chunks.
         let split_draws = plan.chunks() > 1 && plan.draws < 2 * rayon::current_num_threads();
-        let job = Job { plan, key, weights, fill, split_draws };
+        let job = Job { plan, key, weights, fill, visitor, split_draws };
         self.prepare(&job);
         if weights.is_some() {
             self.step.clear_gradients();
@@ -301,18 +338,19 @@ impl Scopes {
             result.tile_gradients.fill(0.0);
         }
         run.forward_within(&[&self.step], key, job.pass())?;
+        (job.visitor)(Visit::Draw { draw: d, run });
         result.jitter = run.jitter();
         result.tile_outputs.fill(0.0);
         if job.split_draws {
             let chunks = &mut chunks[..job.plan.chunks()];
             let work = chunks.par_iter_mut().enumerate().with_max_len(1);
-            work.for_each(|(c, chunk)| self.run_chunk(job, key, c, chunk, run));
+            work.for_each(|(c, chunk)| self.run_chunk(job, (d, key), c, chunk, run));
             for chunk in chunks {
                 self.add_chunk(chunk, run, result, gradient)?;
             }
         } else {
             for c in 0..job.plan.chunks() {
-                self.run_chunk(job, key, c, &mut chunks[0], run);
+                self.run_chunk(job, (d, key), c, &mut chunks[0], run);
                 self.add_chunk(&mut chunks[0], run, result, gradient)?;
             }
         }
@@ -323,7 +361,7 @@ impl Scopes {
         Ok(())
     }
 
-    fn run_chunk(&self, job: &Job<'_>, key: Key, c: usize, chunk: &mut Chunk, draw: &Workspace) {
+    fn run_chunk(&self, job: &Job<'_>, (d, key): (usize, Key), c: usize, chunk: &mut Chunk, draw: &Workspace) {
         let mut tile = take(&self.tile_benches, || self.tile_program.workspace());
         std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
         if job.weights.is_some() {
@@ -339,6 +377,7 @@ impl Scopes {
                 chunk.failure = Some(failure);
                 break;
             }
+            (job.visitor)(Visit::Tile { draw: d, tile: t, run: &tile });
             chunk.outputs.iter_mut().zip(tile.outputs()).for_each(|(total, value)| *total += value);
             chunk.jitter.merge(tile.jitter());
         }
@@ -578,5 +617,33 @@ mod tests {
         assert_eq!((failure.place.draw, failure.place.tile), (Some(0), Some(1)), "{failure}");
         // nothing of it is left when the data are right
         scopes.evaluate(plan, Key::new(0), &|_, run| run.set_slice(x, &[1.0])).unwrap();
+    }
+
+    #[test]
+    fn a_visitor_sees_every_draw_and_tile_once() {
+        let step = Tape::new("step");
+        let mut draw = step.nested("draw");
+        let z = draw.normals(1, 1);
+        let mut tile = draw.nested("tile");
+        let x = tile.input("x", 1, 1);
+        let y = tile.add(z, x);
+        let mut scopes = Scopes::new(step.finish(), draw.finish(), tile.finish());
+        for draws in [1, 40] {
+            let seen = Mutex::new(Vec::new());
+            let fill: Fill<'_> = &|t, run| run.set_slice(x, &[t as f64]);
+            let plan = Plan { draws, tiles: 5 };
+            let visitor: Visitor<'_> = &|visit| match visit {
+                Visit::Draw { draw, run } => seen.lock().unwrap().push((draw, None, run.scalar(z))),
+                Visit::Tile { draw, tile, run } => seen.lock().unwrap().push((draw, Some(tile), run.scalar(y))),
+            };
+            scopes.visit(plan, Key::new(3), fill, visitor).unwrap();
+            let mut seen = seen.into_inner().unwrap();
+            seen.sort_by_key(|&(d, t, _)| (d, t));
+            assert_eq!(seen.len(), 6 * draws);
+            for of_draw in seen.chunks(6) {
+                let z = of_draw[0].2;
+                assert!(of_draw[1..].iter().enumerate().all(|(t, s)| s.1 == Some(t) && s.2 == z + t as f64));
+            }
+        }
     }
 }

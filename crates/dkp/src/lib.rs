@@ -4,6 +4,8 @@
 //! order in which data flows: [`gram`], the matrices; [`kernels`], functions of them; [`distributions`], from which
 //! they are drawn.
 
+pub mod data;
+
 pub mod gram;
 pub mod kernels;
 
@@ -12,7 +14,13 @@ pub mod distributions;
 pub mod output;
 pub mod processes;
 
+pub mod likelihoods;
+
+pub mod params;
+
 pub mod model;
+
+pub mod train;
 
 #[cfg(test)]
 mod laws;

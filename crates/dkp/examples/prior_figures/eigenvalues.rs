@@ -1,7 +1,8 @@
 //! Spectra of standard Wishart, residual Wishart and inverse Wishart matrices.
 
 use crate::drawing::{Anchor, Axis, BLACK, Panel, RGBColor, Scene, TICK};
-use dkp::distributions::{ResidualWishart, inverse_wishart, wishart};
+use dkp::kernels::Identity;
+use dkp::model::{Prior, PriorInput, PriorKernel, PriorLayer, PriorProcessKind};
 use dkp_tape::random::Key;
 use faer::{Mat, Scale, Side, c64};
 use std::error::Error;
@@ -59,6 +60,7 @@ pub fn figure() -> Result<Scene, Box<dyn Error>> {
         for (column, law) in laws.iter().enumerate() {
             let key = Key::new(SEED).draw((row * laws.len() + column) as u32);
             let eigenvalues = law.draw(key)?.self_adjoint_eigenvalues(Side::Lower).map_err(|e| format!("{e:?}"))?;
+            eprintln!("{} {:?} {:e} {:e}", law.name(), T.elapsed(), eigenvalues[0], eigenvalues[SIZE - 1]);
             let panel = panel(row, column);
             histogram(&mut scene, &panel, &eigenvalues);
             limit(&mut scene, &panel, *law);
@@ -83,15 +85,18 @@ pub fn figure() -> Result<Scene, Box<dyn Error>> {
 }
 
 impl Law {
-    fn draw(self, key: Key) -> Result<Mat<f64>, dkp::distributions::Error> {
-        let identity = Mat::<f64>::identity(SIZE, SIZE);
-        match self {
-            Law::Wishart => wishart((Scale(1.0 / N) * &identity).as_ref(), N)?.sample(key),
-            Law::Residual { alpha } => ResidualWishart::new(SIZE, alpha)?.sample(key),
-            Law::Inverse { delta } => {
-                inverse_wishart((Scale(delta) * &identity).as_ref(), delta + N + 1.0)?.sample(key)
-            }
-        }
+    /// A draw, as the Gram matrix of a layer that follows the kernel matrix I: with X = √N·I, XᵀX/N = I.
+    fn draw(self, key: Key) -> Result<Mat<f64>, Box<dyn Error>> {
+        let x = Scale(N.sqrt()) * Mat::<f64>::identity(SIZE, SIZE);
+        let process = match self {
+            Law::Wishart => PriorProcessKind::Wishart { dof: N },
+            Law::Residual { alpha } => PriorProcessKind::ResidualWishart { alpha },
+            Law::Inverse { delta } => PriorProcessKind::InverseWishart { delta },
+        };
+        let kernel = PriorKernel::new(Identity, &[]);
+        let layers = vec![PriorLayer { kernel: kernel.clone(), process }];
+        let draw = Prior { input: PriorInput::Fixed, layers, output: kernel }.draw(x.as_ref(), 1, key)?;
+        draw.grams.into_iter().next_back().ok_or_else(|| "a draw without Gram matrices".into())
     }
 
     fn name(self) -> String {
@@ -199,3 +204,5 @@ fn legend(scene: &mut Scene) {
         left += 52.0 + width;
     }
 }
+
+static T: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);

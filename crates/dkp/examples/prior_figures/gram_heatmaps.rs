@@ -34,6 +34,23 @@ pub fn figure() -> Result<Scene, PriorError> {
     let wishart = Prior { input: PriorInput::Fixed, ..Prior::deep_wishart(kernel.clone(), &[WIDTH; 3]) };
     let inverse_wishart = Prior { input: PriorInput::Fixed, ..Prior::diwp(kernel, &[DELTA; 3]) };
 
+    for seed in 1..40 {
+        let mut out = String::new();
+        for p in [&wishart, &inverse_wishart] {
+            let d = p.draw(x.as_ref(), 1, Key::new(seed))?;
+            for g in &d.grams[1..] {
+                let (mut lo, mut hi) = (0.0_f64, 0.0_f64);
+                for i in 0..POINTS {
+                    for j in 0..POINTS {
+                        lo = lo.min(g[(i, j)]);
+                        hi = hi.max(g[(i, j)]);
+                    }
+                }
+                out += &format!(" [{lo:.2} {hi:.2}]");
+            }
+        }
+        eprintln!("{seed}{out}");
+    }
     let mut scene = Scene::new(1640, 610);
     let mut bottom = 0.0;
     for (row, (name, prior)) in [("Wishart", wishart), ("inverse Wishart", inverse_wishart)].into_iter().enumerate() {

@@ -1,0 +1,79 @@
+//! Normal noise.
+
+use super::{Latent, Likelihood, LikelihoodParameter, Moments, Targets};
+use dkp_tape::{Node, Tape};
+use std::f64::consts::{SQRT_2, TAU};
+
+/// The smallest variance of noise, for targets of unit variance: below it a model would trust rounding errors.
+const FLOOR: f64 = 1e-6;
+
+/// y ~ N(f, σ²), with a learned variance for each target.
+///
+/// E log p(y|f) = −½(log 2πσ² + ((y − m)² + s)/σ²).
+#[derive(Clone, Copy, Debug)]
+pub struct Gaussian {
+    targets: usize,
+}
+
+impl Gaussian {
+    /// For this many targets, each with a latent function of its own.
+    pub fn new(targets: usize) -> Gaussian {
+        Gaussian { targets }
+    }
+}
+
+impl Likelihood for Gaussian {
+    fn targets(&self) -> usize {
+        self.targets
+    }
+
+    fn latents(&self) -> usize {
+        self.targets
+    }
+
+    fn parameters(&self) -> Vec<LikelihoodParameter> {
+        vec![LikelihoodParameter { name: "noise", rows: self.targets, floor: FLOOR, initial: 0.1 }]
+    }
+
+    fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node {
+        let noise = parameters[0];
+        let residual = tape.subtract(targets.values, latent.mean);
+        let squared = tape.square(residual);
+        let variance = latent.full_variance(tape);
+        let expected = tape.add(squared, variance);
+        let present = tape.product(targets.present, expected);
+        // Σ_n ((y−m)² + s)/σ² for each target
+        let ones = tape.constant(targets.values.cols(), 1, &vec![1.0; targets.values.cols()]);
+        let (sums, counts) = (tape.matmul(present, ones), tape.matmul(targets.present, ones));
+        let precision = tape.reciprocal(noise);
+        let fit = tape.product(precision, sums);
+        // Σ_n log 2πσ²
+        let log_noise = tape.ln(noise);
+        let level = tape.affine(log_noise, 1.0, TAU.ln());
+        let level = tape.product(level, counts);
+        let twice = tape.add(fit, level);
+        let total = tape.sum(twice);
+        tape.affine(total, -0.5, 0.0)
+    }
+
+    fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
+        let term = |i: usize| {
+            let total = variance[i] + parameters[0][i];
+            -0.5 * ((TAU * total).ln() + (y[i] - mean[i]).powi(2) / total)
+        };
+        (0..self.targets).filter(|&i| !y[i].is_nan()).map(term).sum()
+    }
+
+    fn moments(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> Moments {
+        Moments { mean: mean[target], model: variance[target], noise: parameters[0][target] }
+    }
+
+    fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
+        let deviation = (variance[target] + parameters[0][target]).sqrt();
+        0.5 * libm::erfc((mean[target] - y) / (deviation * SQRT_2))
+    }
+
+    fn probabilities(&self, _: &[Vec<f64>], _: &[f64], _: &[f64]) -> Option<Vec<f64>> {
+        None
+    }
+}

@@ -1,0 +1,90 @@
+//! Likelihoods: how targets follow from latent functions.
+//!
+//! Given a draw of the Gram matrices the latent functions are Gaussian at every point, so a likelihood is asked two things: its
+//! expected logarithm, which the bound needs, and the distribution of a target, a component of the predictive mixture.
+
+mod gaussian;
+
+use dkp_tape::{Node, Tape};
+
+pub use gaussian::Gaussian;
+
+/// A learned, positive parameter of a likelihood: a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LikelihoodParameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Its length.
+    pub rows: usize,
+    /// What it stays above.
+    pub floor: f64,
+    /// Where it starts, for targets of unit variance.
+    pub initial: f64,
+}
+
+/// Data at the points of a tile.
+#[derive(Clone, Copy, Debug)]
+pub struct Targets {
+    /// y, targets×B; arbitrary where it is missing.
+    pub values: Node,
+    /// 1 where a target is there and 0 where it is missing, of the same shape.
+    pub present: Node,
+}
+
+/// Latent functions at the points of a tile, independent and normal given a draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Latent {
+    /// Means, latents×B.
+    pub mean: Node,
+    /// Variances, latents×B, or one row that all latents share.
+    pub variance: Node,
+}
+
+impl Latent {
+    /// The variances, latents×B.
+    pub fn full_variance(&self, tape: &mut Tape) -> Node {
+        if self.variance.rows() == self.mean.rows() {
+            return self.variance;
+        }
+        let ones = tape.constant(self.mean.rows(), 1, &vec![1.0; self.mean.rows()]);
+        tape.matmul(ones, self.variance)
+    }
+}
+
+/// A target's distribution given a draw, in the parts of which its variance is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    /// E y.
+    pub mean: f64,
+    /// Var E[y|f]: what the model does not know.
+    pub model: f64,
+    /// E Var[y|f]: noise.
+    pub noise: f64,
+}
+
+/// How targets follow from latent functions.
+pub trait Likelihood: Send + Sync {
+    /// How many targets a point has.
+    fn targets(&self) -> usize;
+
+    /// How many latent functions there are.
+    fn latents(&self) -> usize;
+
+    /// What is learned.
+    fn parameters(&self) -> Vec<LikelihoodParameter>;
+
+    /// Σ E[log p(y|f)] over the targets that are there, 1×1.
+    fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node;
+
+    /// log ∫ p(y|f)·N(f; mean, variance) df for one point, over the targets that are not NaN.
+    fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64;
+
+    /// Moments of a target of one point.
+    fn moments(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> Moments;
+
+    /// P(target ≤ y) for one point.
+    fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64;
+
+    /// Probabilities of the classes of one point, for likelihoods that have classes.
+    fn probabilities(&self, parameters: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>>;
+}

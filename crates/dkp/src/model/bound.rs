@@ -1,0 +1,181 @@
+//! The bound on the log marginal likelihood, its parts and its gradient.
+
+use super::record::{Part, Recorded};
+use super::{Dataset, Model, tile_width};
+use crate::likelihoods::Targets;
+use dkp_tape::random::Key;
+use dkp_tape::{Failure, Jitter, Plan, Totals, Visit, Weights, Workspace};
+use std::sync::Mutex;
+
+/// Points that a step sees: all of them, or some.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The data.
+    pub data: &'a Dataset,
+    /// Points of the batch, or none for all.
+    pub rows: Option<&'a [usize]>,
+}
+
+impl Batch<'_> {
+    fn len(&self) -> usize {
+        self.rows.map_or(self.data.points(), <[usize]>::len)
+    }
+
+    fn row(&self, i: usize) -> usize {
+        self.rows.map_or(i, |rows| rows[i])
+    }
+
+    /// Sets a tile's points; the last tile is padded with its first point, whose targets are then missing.
+    fn fill(&self, recorded: (dkp_tape::Node, Targets), tile: usize, run: &mut Workspace) -> Result<(), Failure> {
+        let (x, targets) = recorded;
+        let (width, first) = (x.cols(), tile * x.cols());
+        let count = width.min(self.len() - first);
+        let rows: Vec<usize> = (0..width).map(|j| self.row(first + if j < count { j } else { 0 })).collect();
+        let xs: Vec<f64> = rows.iter().flat_map(|&n| self.data.x(n)).copied().collect();
+        let mut ys: Vec<f64> = rows.iter().flat_map(|&n| self.data.y(n)).copied().collect();
+        let mut present = vec![0.0; ys.len()];
+        for (i, (y, p)) in ys.iter_mut().zip(&mut present).enumerate() {
+            let there = i / targets.values.rows() < count && !y.is_nan();
+            (*y, *p) = if there { (*y, 1.0) } else { (0.0, 0.0) };
+        }
+        run.set_slice(x, &xs)?;
+        run.set_slice(targets.values, &ys)?;
+        run.set_slice(targets.present, &present)?;
+        run.set_point_ids(&rows.iter().map(|&n| n as u64).collect::<Vec<_>>());
+        Ok(())
+    }
+}
+
+/// The bound per data point, in the scale of the targets as the model sees them, and what it is made of.
+///
+/// total = likelihood + input + Σ layers − output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// The bound.
+    pub total: f64,
+    /// The standard error of the total over draws; NaN where it was not asked for.
+    pub standard_error: f64,
+    /// Σ_n E log p(y_n|f_n).
+    pub likelihood: f64,
+    /// log P(Ω) − log Q(Ω), or of G₁.
+    pub input: f64,
+    /// log P(G) − log Q(G) of each hidden layer.
+    pub layers: Vec<f64>,
+    /// KL(Q‖P) of the output layer.
+    pub output: f64,
+    /// Matrices that needed jitter.
+    pub jitter: Jitter,
+}
+
+/// Weights of the bound's parts in the sum that a step differentiates.
+struct BoundWeights {
+    draw: Vec<f64>,
+    tile: [f64; 1],
+}
+
+impl BoundWeights {
+    /// Per data point, with the divergences weighted by `kl`.
+    fn new(parts: &[Part], draws: usize, batch: &Batch<'_>, kl: f64) -> BoundWeights {
+        let (s, n) = (draws as f64, batch.data.points() as f64);
+        let draw = parts.iter().map(|p| if *p == Part::Output { -kl / (s * n) } else { kl / (s * n) }).collect();
+        BoundWeights { draw, tile: [1.0 / (s * batch.len() as f64)] }
+    }
+}
+
+impl Model {
+    /// The bound from `draws` draws, or one if every draw is the same.
+    pub fn bound(&mut self, data: &Dataset, draws: usize, key: Key) -> Result<Bound, Failure> {
+        let draws = self.draws(draws);
+        let batch = Batch { data, rows: None };
+        let layers = self.architecture.layers.len();
+        let recorded = self.prepared(tile_width(data.points()))?;
+        let plan = plan(recorded, &batch, draws);
+        let weights = BoundWeights::new(&recorded.parts, draws, &batch, 1.0);
+        let inputs = (recorded.x, recorded.targets.expect("points one by one"));
+        // terms of each draw: from the draw itself, and from its tiles
+        let terms = Mutex::new(vec![0.0; draws * (1 + plan.tiles)]);
+        let visitor = |visit: Visit<'_>| {
+            let (slot, value) = match visit {
+                Visit::Draw { draw, run } => (draw * (1 + plan.tiles), dot(&weights.draw, run)),
+                Visit::Tile { draw, tile, run } => (draw * (1 + plan.tiles) + 1 + tile, dot(&weights.tile, run)),
+            };
+            terms.lock().unwrap_or_else(|e| e.into_inner())[slot] = value;
+        };
+        let totals = recorded.scopes.visit(plan, key, &|t, run| batch.fill(inputs, t, run), &visitor)?;
+        let terms = terms.lock().unwrap_or_else(|e| e.into_inner());
+        let of_draws: Vec<f64> = terms.chunks(1 + plan.tiles).map(|c| c.iter().sum::<f64>() * draws as f64).collect();
+        let mut bound = assemble(totals, &recorded.parts, &weights, layers, 1.0);
+        let mean = of_draws.iter().sum::<f64>() / draws as f64;
+        let variance = of_draws.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (draws as f64 - 1.0).max(1.0);
+        bound.standard_error = (variance / draws as f64).sqrt();
+        Ok(bound)
+    }
+
+    /// The bound of a batch, and its gradient in the free parameters, in their order; divergences are weighted by `kl`.
+    pub(crate) fn gradient(
+        &mut self,
+        batch: Batch<'_>,
+        draws: usize,
+        key: Key,
+        kl: f64,
+        gradient: &mut [Vec<f64>],
+    ) -> Result<Bound, Failure> {
+        let draws = self.draws(draws);
+        let layers = self.architecture.layers.len();
+        let free: Vec<bool> = {
+            let names: Vec<&str> = self.parameters.free().map(|p| p.name.as_str()).collect();
+            self.parameters.iter().map(|p| names.contains(&p.name.as_str())).collect()
+        };
+        let recorded = self.prepared(tile_width(batch.len()))?;
+        let plan = plan(recorded, &batch, draws);
+        let weights = BoundWeights::new(&recorded.parts, draws, &batch, kl);
+        let inputs = (recorded.x, recorded.targets.expect("points one by one"));
+        let scope_weights = Weights { step: &[], draw: &weights.draw, tile: &weights.tile };
+        let totals = recorded.scopes.gradient(plan, key, scope_weights, &|t, run| batch.fill(inputs, t, run))?;
+        let bound = assemble(totals, &recorded.parts, &weights, layers, kl);
+        let mut slots = gradient.iter_mut();
+        for &(i, leaf) in recorded.leaves.iter().filter(|(i, _)| free[*i]) {
+            let slot = slots.next().unwrap_or_else(|| panic!("no slot for the gradient of parameter {i}"));
+            let values = recorded.scopes.step().gradient(leaf);
+            slot.clear();
+            slot.extend(values.col_iter().flat_map(|c| c.iter()));
+        }
+        Ok(bound)
+    }
+
+    /// One draw is enough where all are the same.
+    fn draws(&self, draws: usize) -> usize {
+        if self.architecture.is_deterministic() { 1 } else { draws.max(1) }
+    }
+}
+
+fn plan(recorded: &Recorded, batch: &Batch<'_>, draws: usize) -> Plan {
+    Plan { draws, tiles: batch.len().div_ceil(recorded.x.cols()) }
+}
+
+/// Σ weight·output of a run.
+fn dot(weights: &[f64], run: &Workspace) -> f64 {
+    weights.iter().zip(run.outputs()).map(|(w, v)| w * v).sum()
+}
+
+fn assemble(totals: &Totals, parts: &[Part], weights: &BoundWeights, layers: usize, kl: f64) -> Bound {
+    let mut bound = Bound {
+        total: 0.0,
+        standard_error: f64::NAN,
+        likelihood: weights.tile[0] * totals.tile[0],
+        input: 0.0,
+        layers: vec![0.0; layers],
+        output: 0.0,
+        jitter: totals.jitter,
+    };
+    for ((part, weight), total) in parts.iter().zip(&weights.draw).zip(&totals.draw) {
+        let value = weight / kl * total;
+        match part {
+            Part::Input => bound.input = value,
+            Part::Layer(i) => bound.layers[*i] = value,
+            Part::Output => bound.output = -value,
+        }
+    }
+    bound.total = bound.likelihood + bound.input + bound.layers.iter().sum::<f64>() - bound.output;
+    bound
+}

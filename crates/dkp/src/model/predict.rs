@@ -1,0 +1,221 @@
+//! Predictions: mixtures over posterior draws.
+
+use super::record::{Points, Recorded, TileResult};
+use super::{Model, set_leaves};
+use crate::likelihoods::Likelihood;
+use dkp_tape::random::Key;
+use dkp_tape::{Failure, Node, Plan, Visit, Workspace};
+use faer::{Mat, MatRef};
+use std::sync::{Arc, Mutex};
+
+/// Points of a tile in prediction. It is always the same, so that how points are batched changes no bit.
+const WIDTH: usize = 128;
+
+/// What is predicted at some points: for each draw, the latent functions' means and variances.
+///
+/// Everything is of the mixture over draws itself.
+#[derive(Clone)]
+pub struct Prediction {
+    likelihood: Arc<dyn Likelihood>,
+    parameters: Vec<Vec<f64>>,
+    draws: usize,
+    points: usize,
+    /// For each point and draw: means of the latents, then their variances.
+    components: Vec<f64>,
+}
+
+/// Matrices of one posterior draw at the inducing points.
+#[derive(Clone, Debug)]
+pub struct PosteriorDraw {
+    /// G of the input layer, and after each hidden layer's process.
+    pub grams: Vec<Mat<f64>>,
+    /// Ω, where the input layer draws it.
+    pub omega: Option<Mat<f64>>,
+}
+
+impl Model {
+    /// Predicts at points, features × points, with this many posterior draws.
+    ///
+    /// A point's random numbers follow from its features, so that neither other points nor their order change its
+    /// prediction.
+    pub fn predict(&mut self, x: MatRef<'_, f64>, draws: usize, key: Key) -> Result<Prediction, Failure> {
+        let draws = if self.architecture.is_deterministic() { 1 } else { draws.max(1) };
+        let likelihood = self.architecture.likelihood.clone();
+        let latents = likelihood.latents();
+        let parameters = self.likelihood_parameters();
+        let recorded = self.prepared(WIDTH)?;
+        let TileResult::Marginals(latent) = recorded.latent else { unreachable!("points one by one") };
+        let points = x.ncols();
+        let stride = 2 * latents;
+        let components = Mutex::new(vec![0.0; points * draws * stride]);
+        let visitor = |visit: Visit<'_>| {
+            let Visit::Tile { draw, tile, run } = visit else { return };
+            let (mean, variance) = (run.value(latent.mean), run.value(latent.variance));
+            let mut components = components.lock().unwrap_or_else(|e| e.into_inner());
+            for j in 0..WIDTH.min(points - tile * WIDTH) {
+                let start = ((tile * WIDTH + j) * draws + draw) * stride;
+                let (means, variances) = components[start..start + stride].split_at_mut(latents);
+                means.iter_mut().enumerate().for_each(|(i, m)| *m = mean[(i, j)]);
+                let row = |i: usize| if variance.nrows() == 1 { 0 } else { i };
+                variances.iter_mut().enumerate().for_each(|(i, v)| *v = variance[(row(i), j)]);
+            }
+        };
+        let plan = Plan { draws, tiles: points.div_ceil(WIDTH) };
+        let targets = recorded.targets.expect("points one by one");
+        let inputs = (recorded.x, [targets.values, targets.present]);
+        recorded.scopes.visit(plan, key, &|t, run| fill(x, inputs, t, run), &visitor)?;
+        let components = components.into_inner().unwrap_or_else(|e| e.into_inner());
+        Ok(Prediction { likelihood, parameters, draws, points, components })
+    }
+
+    /// Functions drawn from the posterior, jointly at the points: for each draw, latents × points.
+    pub fn functions(&self, x: MatRef<'_, f64>, draws: usize, key: Key) -> Result<Vec<Mat<f64>>, Failure> {
+        let mut recorded = Recorded::new(&self.architecture, &self.parameters, Points::Joint(x.ncols()));
+        set_leaves(&mut recorded, &self.parameters)?;
+        let TileResult::Functions(node) = recorded.latent else { unreachable!("points jointly") };
+        let functions = Mutex::new(vec![Mat::new(); draws]);
+        let visitor = |visit: Visit<'_>| {
+            let Visit::Tile { draw, run, .. } = visit else { return };
+            functions.lock().unwrap_or_else(|e| e.into_inner())[draw] = run.value(node).to_owned();
+        };
+        let data = recorded.x;
+        recorded.scopes.visit(Plan { draws, tiles: 1 }, key, &|_, run| run.set(data, x), &visitor)?;
+        Ok(functions.into_inner().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    /// Gram matrices at the inducing points from the posterior.
+    pub fn posterior_draws(&mut self, draws: usize, key: Key) -> Result<Vec<PosteriorDraw>, Failure> {
+        let recorded = self.prepared(WIDTH)?;
+        let found = Mutex::new(vec![PosteriorDraw { grams: Vec::new(), omega: None }; draws]);
+        let (grams, omega) = (recorded.grams.clone(), recorded.omega);
+        let visitor = |visit: Visit<'_>| {
+            let Visit::Draw { draw, run } = visit else { return };
+            let value = |n: &Node| run.value(*n).to_owned();
+            let this = PosteriorDraw { grams: grams.iter().map(value).collect(), omega: omega.as_ref().map(value) };
+            found.lock().unwrap_or_else(|e| e.into_inner())[draw] = this;
+        };
+        recorded.scopes.visit(Plan { draws, tiles: 0 }, key, &|_, _| Ok(()), &visitor)?;
+        Ok(found.into_inner().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    fn likelihood_parameters(&self) -> Vec<Vec<f64>> {
+        let names = self.architecture.likelihood.parameters();
+        let value = |name: &str| self.parameters.get(&format!("likelihood.{name}"));
+        names.iter().map(|p| value(p.name).expect("the model has its likelihood's parameters")).collect()
+    }
+}
+
+/// Sets a tile's points, without targets; the last tile is padded with its first point.
+fn fill(
+    x: MatRef<'_, f64>,
+    (features, targets): (Node, [Node; 2]),
+    tile: usize,
+    run: &mut Workspace,
+) -> Result<(), Failure> {
+    let first = tile * WIDTH;
+    let count = WIDTH.min(x.ncols() - first);
+    let column = |j: usize| first + if j < count { j } else { 0 };
+    let values: Vec<f64> = (0..WIDTH).flat_map(|j| x.col(column(j)).iter().copied().collect::<Vec<_>>()).collect();
+    let ids: Vec<u64> = values.chunks(x.nrows()).map(hash).collect();
+    run.set_slice(features, &values)?;
+    for node in targets {
+        run.set_slice(node, &vec![0.0; node.len()])?;
+    }
+    run.set_point_ids(&ids);
+    Ok(())
+}
+
+/// A point's id: its features' bits, mixed (FNV-1a over words, then splitmix64's finaliser).
+fn hash(features: &[f64]) -> u64 {
+    let mixed = features.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, v| {
+        // −0 and 0 are the same number
+        let bits = (v + 0.0).to_bits();
+        (h ^ bits ^ (bits >> 32)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    let z = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Prediction {
+    /// How many points there are.
+    pub fn points(&self) -> usize {
+        self.points
+    }
+
+    /// How many draws.
+    pub fn draws(&self) -> usize {
+        self.draws
+    }
+
+    /// Means and variances of the latents for each draw at a point.
+    fn components(&self, point: usize) -> impl Iterator<Item = (&[f64], &[f64])> {
+        let stride = 2 * self.likelihood.latents();
+        let all = &self.components[point * self.draws * stride..(point + 1) * self.draws * stride];
+        all.chunks_exact(stride).map(move |c| c.split_at(stride / 2))
+    }
+
+    /// log p(y) of a point's targets, of which NaN ones are left out: the logarithm of the mean over draws.
+    pub fn log_density(&self, point: usize, y: &[f64]) -> f64 {
+        let of_draw = |(m, v): (&[f64], &[f64])| self.likelihood.log_density(&self.parameters, y, m, v);
+        let logs: Vec<f64> = self.components(point).map(of_draw).collect();
+        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::NEG_INFINITY {
+            return largest;
+        }
+        largest + (logs.iter().map(|l| (l - largest).exp()).sum::<f64>() / logs.len() as f64).ln()
+    }
+
+    /// Mean, and variances of model and noise, by the law of total variance.
+    pub fn moments(&self, point: usize, target: usize) -> crate::likelihoods::Moments {
+        let of_draw = |(m, v): (&[f64], &[f64])| self.likelihood.moments(&self.parameters, target, m, v);
+        let all: Vec<_> = self.components(point).map(of_draw).collect();
+        let average = |f: fn(&crate::likelihoods::Moments) -> f64| all.iter().map(f).sum::<f64>() / all.len() as f64;
+        let mean = average(|m| m.mean);
+        let spread = all.iter().map(|m| (m.mean - mean).powi(2)).sum::<f64>() / all.len() as f64;
+        crate::likelihoods::Moments { mean, model: average(|m| m.model) + spread, noise: average(|m| m.noise) }
+    }
+
+    /// P(target ≤ y).
+    pub fn cdf(&self, point: usize, target: usize, y: f64) -> f64 {
+        let of_draw = |(m, v): (&[f64], &[f64])| self.likelihood.cdf(&self.parameters, target, y, m, v);
+        self.components(point).map(of_draw).sum::<f64>() / self.draws as f64
+    }
+
+    /// The y with P(target ≤ y) = p, 0 < p < 1, by bisection.
+    pub fn quantile(&self, point: usize, target: usize, p: f64) -> f64 {
+        let moments = self.moments(point, target);
+        let deviation = (moments.model + moments.noise).sqrt().max(f64::MIN_POSITIVE);
+        let (mut low, mut high) = (moments.mean - deviation, moments.mean + deviation);
+        let mut step = deviation;
+        while self.cdf(point, target, low) > p && step.is_finite() {
+            (low, step) = (low - step, 2.0 * step);
+        }
+        let mut step = deviation;
+        while self.cdf(point, target, high) < p && step.is_finite() {
+            (high, step) = (high + step, 2.0 * step);
+        }
+        // until neighbouring numbers, at most some 60 halvings
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high || high - low < 1e-13 * deviation {
+                break;
+            }
+            if self.cdf(point, target, middle) < p { low = middle } else { high = middle }
+        }
+        0.5 * (low + high)
+    }
+
+    /// Probabilities of the classes, for likelihoods that have them.
+    pub fn probabilities(&self, point: usize) -> Option<Vec<f64>> {
+        let mut sum: Option<Vec<f64>> = None;
+        for (m, v) in self.components(point) {
+            let p = self.likelihood.probabilities(&self.parameters, m, v)?;
+            match &mut sum {
+                None => sum = Some(p),
+                Some(total) => total.iter_mut().zip(p).for_each(|(t, p)| *t += p),
+            }
+        }
+        sum.map(|s| s.into_iter().map(|p| p / self.draws as f64).collect())
+    }
+}

@@ -1,0 +1,193 @@
+//! Where training starts: near the infinitely wide network, with scales from the data.
+
+use super::inducing::choose;
+use crate::data::Dataset;
+use crate::gram::Block;
+use crate::kernels::Kernel;
+use crate::model::{Architecture, InputKind, Model, ProcessKind, precision_name};
+use crate::params::{Constraint, Error, Parameters};
+use dkp_tape::random::{Key, fill_normal};
+use dkp_tape::{Node, Pass, Tape};
+use faer::{Mat, MatRef};
+
+/// How a model starts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start {
+    /// Inducing points, at most.
+    pub inducing: usize,
+    /// δ and γ of inverse-Wishart layers: large, so that the model starts near the NNGP and the data lower them.
+    pub delta: f64,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for Start {
+    fn default() -> Start {
+        Start { inducing: 100, delta: 55.0, seed: 0 }
+    }
+}
+
+/// A model for data in unit scales.
+pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
+    let chosen = choose(data, start.inducing.max(1), Key::new(start.seed));
+    let (features, m) = (data.features(), chosen.len());
+    let inducing: Vec<f64> = chosen.iter().flat_map(|&n| data.x(n)).copied().collect();
+    let mut p = Parameters::default();
+    p.add("inducing.inputs", features, m, Constraint::Free, &inducing)?;
+    if architecture.scale_features {
+        p.add("features.scale", features, 1, Constraint::Free, &vec![1.0; features])?;
+        p.add("features.bias", features, 1, Constraint::Free, &vec![0.0; features])?;
+    }
+    // the tower of the infinitely wide network at the inducing points
+    let x = MatRef::from_column_major_slice(&inducing, features, m);
+    let mut gram = faer::Scale(1.0 / features as f64) * (x.transpose() * x);
+    if architecture.input == InputKind::InverseWishart {
+        let root = if features > m { factor(&gram) } else { Mat::identity(features, features) };
+        add_inverse_wishart(&mut p, "input", start.delta, &root)?;
+    }
+    for (i, layer) in architecture.layers.iter().enumerate() {
+        let prefix = format!("layer {}", i + 1);
+        gram = add_kernel(&mut p, &format!("{prefix}.kernel"), &*layer.kernel, &gram)?;
+        match layer.process {
+            ProcessKind::Deterministic => {}
+            ProcessKind::InverseWishart => add_inverse_wishart(&mut p, &prefix, start.delta, &factor(&gram))?,
+            ProcessKind::Features { width } => {
+                let targets = project(&inducing, features, width, Key::new(start.seed), i as u32);
+                add_posterior(&mut p, &prefix, &targets, width, 1, 3.0)?;
+            }
+        }
+    }
+    add_kernel(&mut p, "output.kernel", &*architecture.output, &gram)?;
+    let latents = architecture.likelihood.latents();
+    let noise = residual_variance(data, &chosen);
+    let targets: Vec<f64> = if architecture.likelihood.targets() == latents {
+        chosen.iter().flat_map(|&n| data.y(n)).map(|y| if y.is_nan() { 0.0 } else { *y }).collect()
+    } else {
+        vec![0.0; m * latents]
+    };
+    let targets = MatRef::from_column_major_slice(&targets, latents, m).transpose().to_owned();
+    // a pseudo-target stands for N/M points
+    let precision = (data.points() as f64 / m as f64 / noise).sqrt();
+    let count = if architecture.share_precision { 1 } else { latents };
+    add_posterior(&mut p, "output", &columns(&targets), latents, count, precision)?;
+    for parameter in architecture.likelihood.parameters() {
+        let value = if parameter.name == "noise" { noise.max(2.0 * parameter.floor) } else { parameter.initial };
+        let name = format!("likelihood.{}", parameter.name);
+        p.add(&name, parameter.rows, 1, Constraint::Above(parameter.floor), &vec![value; parameter.rows])?;
+    }
+    Ok(Model::new(architecture, p))
+}
+
+fn columns(m: &Mat<f64>) -> Vec<f64> {
+    m.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect()
+}
+
+/// The posterior starts with the kernel of the infinitely wide network as its mean: UUᵀ = K.
+fn add_inverse_wishart(p: &mut Parameters, prefix: &str, delta: f64, root: &Mat<f64>) -> Result<(), Error> {
+    p.add(&format!("{prefix}.delta"), 1, 1, Constraint::Positive, &[delta])?;
+    p.add(&format!("{prefix}.gamma"), 1, 1, Constraint::Positive, &[delta])?;
+    p.add(&format!("{prefix}.root"), root.nrows(), root.ncols(), Constraint::Free, &columns(root))
+}
+
+fn add_posterior(
+    p: &mut Parameters,
+    prefix: &str,
+    targets: &[f64],
+    outputs: usize,
+    precisions: usize,
+    precision: f64,
+) -> Result<(), Error> {
+    let m = targets.len() / outputs;
+    p.add(&format!("{prefix}.targets"), m, outputs, Constraint::Free, targets)?;
+    for i in 0..precisions {
+        p.add(&precision_name(prefix, "diagonal", i), m, 1, Constraint::Positive, &vec![precision; m])?;
+        p.add(&precision_name(prefix, "below", i), m, m, Constraint::Free, &vec![0.0; m * m])?;
+    }
+    Ok(())
+}
+
+/// Adds a kernel's parameters, 1 but for lengthscales, which are the median distance; returns the kernel of the Gram matrix.
+fn add_kernel(p: &mut Parameters, prefix: &str, kernel: &dyn Kernel, gram: &Mat<f64>) -> Result<Mat<f64>, Error> {
+    let lengthscale = median_distance(gram).sqrt();
+    let mut values = Vec::new();
+    for name in kernel.parameters() {
+        let value = if name.ends_with("lengthscale") { lengthscale } else { 1.0 };
+        p.add(&format!("{prefix}.{name}"), 1, 1, Constraint::Positive, &[value])?;
+        values.push(value);
+    }
+    Ok(evaluate(kernel, &values, gram))
+}
+
+/// The median of G_ii + G_jj − 2G_ij over pairs, or 1 where points coincide.
+fn median_distance(gram: &Mat<f64>) -> f64 {
+    let n = gram.nrows();
+    let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+    let mut distances: Vec<f64> = pairs.map(|(i, j)| gram[(i, i)] + gram[(j, j)] - 2.0 * gram[(i, j)]).collect();
+    distances.sort_by(f64::total_cmp);
+    let median = distances.get(distances.len() / 2).copied().unwrap_or(1.0);
+    if median > 1e-12 && median.is_finite() { median } else { 1.0 }
+}
+
+fn evaluate(kernel: &dyn Kernel, parameters: &[f64], gram: &Mat<f64>) -> Mat<f64> {
+    let mut tape = Tape::new("initial kernel");
+    let g = tape.input("Gram matrix", gram.nrows(), gram.ncols());
+    let nodes: Vec<Node> = parameters.iter().map(|&v| tape.number(v)).collect();
+    let block = Block::new(&mut tape, g);
+    let k = block.kernel(&mut tape, kernel, &nodes).matrix;
+    let mut run = tape.finish().workspace();
+    match run.set(g, gram.as_ref()).and_then(|()| run.forward(Key::new(0), Pass::Value)) {
+        Ok(()) => run.value(k).to_owned(),
+        Err(_) => Mat::identity(gram.nrows(), gram.ncols()),
+    }
+}
+
+/// L with LLᵀ = K, with a little added to a singular K.
+fn factor(k: &Mat<f64>) -> Mat<f64> {
+    let n = k.nrows();
+    let mean = (0..n).map(|i| k[(i, i)]).sum::<f64>() / n as f64;
+    let mut jitter = 1e-6;
+    while jitter < 1e3 {
+        let shifted = Mat::from_fn(n, n, |i, j| k[(i, j)] + if i == j { jitter * mean } else { 0.0 });
+        if let Ok(factor) = shifted.llt(faer::Side::Lower) {
+            return factor.L().to_owned();
+        }
+        jitter *= 10.0;
+    }
+    Mat::identity(n, n)
+}
+
+/// Features that a deep Gaussian process's layer starts with: the inputs themselves, and random mixtures where it is wider.
+fn project(inducing: &[f64], features: usize, width: usize, key: Key, layer: u32) -> Vec<f64> {
+    let m = inducing.len() / features;
+    let mut weights = vec![0.0; features * width];
+    fill_normal(key.stream(u32::MAX, 2 + layer), features, |j| j as u64, &mut weights);
+    let weight = |f: usize, w: usize| match w {
+        w if w < features => {
+            if f == w {
+                1.0
+            } else {
+                0.0
+            }
+        }
+        w => weights[w * features + f] / (features as f64).sqrt(),
+    };
+    let value = |i: usize, w: usize| (0..features).map(|f| inducing[i * features + f] * weight(f, w)).sum::<f64>();
+    (0..width).flat_map(|w| (0..m).map(move |i| (i, w))).map(|(i, w)| value(i, w)).collect()
+}
+
+/// The variance of noise, robustly: from differences between the targets of neighbouring points, of which half may be signal.
+fn residual_variance(data: &Dataset, chosen: &[usize]) -> f64 {
+    let distance = |a: usize, b: usize| data.x(a).iter().zip(data.x(b)).map(|(p, q)| (p - q).powi(2)).sum::<f64>();
+    let stride = data.points().div_ceil(2000);
+    let mut differences: Vec<f64> = Vec::new();
+    for &n in chosen {
+        let others = (0..data.points()).step_by(stride).filter(|&o| o != n);
+        let Some(nearest) = others.min_by(|&a, &b| distance(n, a).total_cmp(&distance(n, b))) else { continue };
+        let pairs = data.y(n).iter().zip(data.y(nearest));
+        differences.extend(pairs.map(|(a, b)| (a - b).abs()).filter(|d| d.is_finite()));
+    }
+    differences.sort_by(f64::total_cmp);
+    // the median of |N(0, 2σ²)| is 0.954σ
+    let median = differences.get(differences.len() / 2).copied().unwrap_or(0.3);
+    (0.5 * (median / 0.954).powi(2)).clamp(1e-3, 0.5)
+}

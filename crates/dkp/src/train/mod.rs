@@ -1,0 +1,12 @@
+//! Training: from data to a model's parameters, without a setting that must be right.
+
+mod adam;
+mod inducing;
+mod initialise;
+mod schedule;
+mod trainer;
+
+pub use adam::Adam;
+pub use initialise::{Start, initialise};
+pub use schedule::Schedule;
+pub use trainer::{Options, Record, Trainer, TrainingError};
