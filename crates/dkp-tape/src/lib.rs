@@ -63,8 +63,3 @@ pub use program::Program;
 pub use scopes::{Fill, Plan, Scopes, Totals, Visit, Visitor, Weights};
 pub use tape::{Memory, Tape};
 pub use workspace::{Pass, Workspace};
-
-/// The code of the README compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

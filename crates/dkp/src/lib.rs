@@ -22,5 +22,12 @@ pub mod model;
 
 pub mod train;
 
+pub mod metrics;
+
 #[cfg(test)]
 mod laws;
+
+/// The code of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -17,7 +17,7 @@ pub use exp::exp;
 pub use ln::ln;
 pub(crate) use ln::ln_normal;
 pub use sin_cos::sin_cos_turns;
-pub use special::{digamma, ln_gamma};
+pub use special::{digamma, ln_gamma, trigamma};
 
 static ARCH: LazyLock<pulp::Arch> = LazyLock::new(pulp::Arch::new);
 

@@ -1,8 +1,8 @@
 //! log Γ(a) element by element, and the multivariate log Γ_P(a) = P(P−1)/4·log π + Σ_{j=1..P} log Γ(a + (1−j)/2).
-//! Adjoints: ψ(a), and Σ_j ψ(a + (1−j)/2).
+//! Adjoints: ψ(a), and Σ_j ψ(a + (1−j)/2) = ψ_P(a), which is an operation too, with Σ_j ψ'(a + (1−j)/2) as its adjoint.
 
 use super::scalar;
-use crate::math::{digamma, ln_gamma};
+use crate::math::{digamma, ln_gamma, trigamma};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Memory, Node, Problem, Tape};
 
@@ -10,7 +10,7 @@ impl Tape {
     /// log Γ(a), element by element, for a > 0.
     #[track_caller]
     pub fn ln_gamma(&mut self, a: Node) -> Node {
-        self.record(Box::new(LogGamma { dimension: 1 }), &[a], (a.rows(), a.cols()), Memory::default())
+        self.record(Box::new(LogGamma { order: 0, dimension: 1 }), &[a], (a.rows(), a.cols()), Memory::default())
     }
 
     /// log Γ_P(a) for a number a > (P−1)/2 and dimension P.
@@ -18,13 +18,26 @@ impl Tape {
     /// An argument outside the domain stops the run with [`Problem::OutOfDomain`].
     #[track_caller]
     pub fn multivariate_ln_gamma(&mut self, a: Node, dimension: usize) -> Node {
-        scalar("multivariate_ln_gamma", a);
-        assert!(dimension > 0, "multivariate_ln_gamma: dimension 0");
-        self.record(Box::new(LogGamma { dimension }), &[a], (1, 1), Memory::default())
+        self.record_multivariate(LogGamma { order: 0, dimension }, a)
+    }
+
+    /// ψ_P(a), the derivative of [`multivariate_ln_gamma`](Tape::multivariate_ln_gamma): E log|W| = ψ_P(ν/2) + P·log 2 for W ~ W(I, ν).
+    #[track_caller]
+    pub fn multivariate_digamma(&mut self, a: Node, dimension: usize) -> Node {
+        self.record_multivariate(LogGamma { order: 1, dimension }, a)
+    }
+
+    #[track_caller]
+    fn record_multivariate(&mut self, op: LogGamma, a: Node) -> Node {
+        scalar(op.name(), a);
+        assert!(op.dimension > 0, "{}: dimension 0", op.name());
+        self.record(Box::new(op), &[a], (1, 1), Memory::default())
     }
 }
 
+/// The derivative of that order of log Γ_P.
 struct LogGamma {
+    order: usize,
     dimension: usize,
 }
 
@@ -37,7 +50,11 @@ impl LogGamma {
 
 impl Operation for LogGamma {
     fn name(&self) -> &'static str {
-        if self.dimension == 1 { "ln_gamma" } else { "multivariate_ln_gamma" }
+        match (self.order, self.dimension) {
+            (0, 1) => "ln_gamma",
+            (0, _) => "multivariate_ln_gamma",
+            _ => "multivariate_digamma",
+        }
     }
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
@@ -47,16 +64,20 @@ impl Operation for LogGamma {
                 let expected = "finite and above (P − 1)/2";
                 return Err(Problem::OutOfDomain { argument: "the argument", expected, value: a });
             }
-            *y = 0.25 * p * (p - 1.0) * std::f64::consts::PI.ln() + self.sum(a, ln_gamma);
+            *y = match self.order {
+                0 => 0.25 * p * (p - 1.0) * std::f64::consts::PI.ln() + self.sum(a, ln_gamma),
+                _ => self.sum(a, digamma),
+            };
         }
         Ok(())
     }
 
     fn adjoint(&self, mut run: Adjoint<'_>) {
         let a = run.inputs.slice(0);
+        let derivative = if self.order == 0 { digamma } else { trigamma };
         if let Some(target) = run.targets.get(0) {
             for ((t, a), s) in target.zeroed().iter_mut().zip(a).zip(run.seed) {
-                *t += s * self.sum(*a, digamma);
+                *t += s * self.sum(*a, derivative);
             }
         }
     }
@@ -79,7 +100,8 @@ mod tests {
         }
         for (p, a) in [(1, 0.3), (2, 0.9), (13, 20.0), (100, 60.5)] {
             let a = Mat::from_fn(1, 1, |_, _| a);
-            gradcheck(&[a], |t, x| t.multivariate_ln_gamma(x[0], p)).unwrap().assert_below(1e-7);
+            gradcheck(std::slice::from_ref(&a), |t, x| t.multivariate_ln_gamma(x[0], p)).unwrap().assert_below(1e-7);
+            gradcheck(&[a], |t, x| t.multivariate_digamma(x[0], p)).unwrap().assert_below(1e-7);
         }
     }
 

@@ -61,6 +61,18 @@ impl Scene {
         self.marks.push(Mark::Line { points, width, colour });
     }
 
+    /// The four sides of a rectangle, with square corners.
+    pub fn outline(&mut self, [(left, top), (right, bottom)]: [(f64, f64); 2]) {
+        const THICKNESS: f64 = 1.5;
+        const HALF: f64 = 0.5 * THICKNESS;
+        for y in [top, bottom] {
+            self.line(vec![(left - HALF, y), (right + HALF, y)], THICKNESS, BLACK);
+        }
+        for x in [left, right] {
+            self.line(vec![(x, top), (x, bottom)], THICKNESS, BLACK);
+        }
+    }
+
     /// `size` is that of an em.
     pub fn text(&mut self, text: &str, at: (f64, f64), size: f64, anchor: Anchor, colour: RGBColor) {
         self.marks.push(Mark::Text { text: text.to_string(), at, size, anchor, colour });
@@ -205,13 +217,8 @@ impl Panel {
 
     /// The frame and a tick at each label's place; to be drawn last.
     pub fn frame(&self, scene: &mut Scene) {
-        let (left, top, right, bottom) = (self.left, self.top, self.right(), self.bottom());
-        for (from, to) in [((left, top), (right, top)), ((left, bottom), (right, bottom))] {
-            scene.line(vec![(from.0 - 0.75, from.1), (to.0 + 0.75, to.1)], 1.5, BLACK);
-        }
-        for (from, to) in [((left, top), (left, bottom)), ((right, top), (right, bottom))] {
-            scene.line(vec![from, to], 1.5, BLACK);
-        }
+        let (left, bottom) = (self.left, self.bottom());
+        scene.outline([(left, self.top), (self.right(), bottom)]);
         for (value, _) in &self.x.ticks {
             let (x, _) = self.at(*value, self.y.low);
             scene.line(vec![(x, bottom), (x, bottom + TICK)], 1.5, BLACK);
@@ -223,7 +230,7 @@ impl Panel {
     }
 
     pub fn x_tick_labels(&self, scene: &mut Scene, size: f64) {
-        for (value, label) in &self.x.ticks {
+        for (value, label) in self.x.ticks.iter().filter(|(_, label)| !label.is_empty()) {
             let (x, _) = self.at(*value, self.y.low);
             scene.text(label, (x, self.bottom() + TICK + 0.8 * size), size, Anchor::Centre, BLACK);
         }

@@ -13,17 +13,17 @@ const SIZE: usize = 2000;
 const SEED: u64 = 1;
 
 /// The logarithms (to base 10) of the eigenvalues shown, and their bins.
-const LOW: f64 = -7.0;
+const LOW: f64 = -9.0;
 const HIGH: f64 = 3.0;
-const BINS: usize = 200;
+const BINS: usize = 240;
 /// Counts, as logarithms: a bin with one eigenvalue has a bar that can be seen.
 const FEWEST: f64 = -0.25;
-const MOST: f64 = 3.25;
+const MOST: f64 = 2.75;
 
-const WIDTH: f64 = 330.0;
+const WIDTH: f64 = 350.0;
 const HEIGHT: f64 = 230.0;
-const GAP: (f64, f64) = (32.0, 62.0);
-const LEFT: f64 = 120.0;
+const GAP: (f64, f64) = (30.0, 56.0);
+const LEFT: f64 = 116.0;
 const TOP: f64 = 86.0;
 const FONT: f64 = 24.0;
 const SMALL: f64 = 21.0;
@@ -60,7 +60,6 @@ pub fn figure() -> Result<Scene, Box<dyn Error>> {
         for (column, law) in laws.iter().enumerate() {
             let key = Key::new(SEED).draw((row * laws.len() + column) as u32);
             let eigenvalues = law.draw(key)?.self_adjoint_eigenvalues(Side::Lower).map_err(|e| format!("{e:?}"))?;
-            eprintln!("{} {:?} {:e} {:e}", law.name(), T.elapsed(), eigenvalues[0], eigenvalues[SIZE - 1]);
             let panel = panel(row, column);
             histogram(&mut scene, &panel, &eigenvalues);
             limit(&mut scene, &panel, *law);
@@ -149,8 +148,9 @@ fn noncentral_density(alpha: f64, x: f64) -> f64 {
 
 fn panel(row: usize, column: usize) -> Panel {
     let power = |exponent: i32, label: &str| (f64::from(exponent), label.to_string());
-    let x = vec![power(-6, "10⁻⁶"), power(-4, "10⁻⁴"), power(-2, "10⁻²"), power(0, "1"), power(2, "10²")];
-    let y = vec![power(0, "1"), power(1, "10"), power(2, "10²"), power(3, "10³")];
+    // every other tick without a label, which would be too close to the next
+    let x = vec![power(-8, "10⁻⁸"), power(-6, ""), power(-4, "10⁻⁴"), power(-2, ""), power(0, "1"), power(2, "")];
+    let y = vec![power(0, "1"), power(1, "10"), power(2, "10²")];
     Panel {
         left: LEFT + column as f64 * (WIDTH + GAP.0),
         top: TOP + row as f64 * (HEIGHT + GAP.1 + 2.0 * FONT),
@@ -165,15 +165,22 @@ fn histogram(scene: &mut Scene, panel: &Panel, eigenvalues: &[f64]) {
     let mut counts = [0_usize; BINS];
     for eigenvalue in eigenvalues {
         let bin = (eigenvalue.log10() - LOW) / (HIGH - LOW) * BINS as f64;
-        // a NaN or a value off the axis has no bin
-        if bin >= 0.0 && bin < BINS as f64 {
-            counts[bin as usize] += 1;
-        }
+        assert!((0.0..BINS as f64).contains(&bin), "the eigenvalue {eigenvalue} is not on the axis");
+        counts[bin as usize] += 1;
     }
     let edge = |bin: usize| LOW + (HIGH - LOW) * bin as f64 / BINS as f64;
-    for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let corners = [panel.at(edge(bin), (count as f64).log10()), panel.at(edge(bin + 1), FEWEST)];
-        scene.fill(corners, BARS);
+    let mut bar = |from: f64, to: f64, count: usize| {
+        if count > 0 {
+            scene.fill([panel.at(from, (count as f64).log10()), panel.at(to, FEWEST)], BARS);
+        }
+    };
+    for (bin, &count) in counts.iter().enumerate() {
+        bar(edge(bin), edge(bin + 1), count);
+    }
+    // from middle to middle as high as both: no seams show between bars
+    let half = 0.5 * (HIGH - LOW) / BINS as f64;
+    for (bin, pair) in counts.windows(2).enumerate() {
+        bar(edge(bin) + half, edge(bin + 1) + half, pair[0].min(pair[1]));
     }
 }
 
@@ -182,27 +189,27 @@ fn limit(scene: &mut Scene, panel: &Panel, law: Law) {
     const PLACES: usize = 1000;
     let bin = (HIGH - LOW) / BINS as f64;
     let places = (0..=PLACES).map(|i| LOW + (HIGH - LOW) * i as f64 / PLACES as f64);
-    let points: Vec<(f64, f64)> = places
-        .map(|place| {
-            let lambda = 10_f64.powf(place);
-            (place, (N * bin * LN_10 * lambda * law.limiting_density(lambda)).log10())
-        })
-        .collect();
-    for stretch in points.split(|(_, y)| *y < FEWEST).filter(|s| s.len() > 1) {
-        panel.curve(scene, stretch.iter().copied(), 2.5, LIMIT);
-    }
+    let logarithm = |place: f64| {
+        let lambda = 10_f64.powf(place);
+        (N * bin * LN_10 * lambda * law.limiting_density(lambda)).log10()
+    };
+    let points: Vec<(f64, f64)> = places.map(|place| (place, logarithm(place).max(FEWEST))).collect();
+    // each law's limit has one hump: it is drawn from foot to foot, without the zeros on both sides
+    let first = points.iter().position(|p| p.1 > FEWEST).unwrap_or(0);
+    let last = points.iter().rposition(|p| p.1 > FEWEST).unwrap_or(PLACES);
+    let hump = first.saturating_sub(1)..=(last + 1).min(PLACES);
+    panel.curve(scene, points[hump].iter().copied(), 2.5, LIMIT);
 }
 
 fn legend(scene: &mut Scene) {
-    let mut left = LEFT;
-    let y = 24.0;
-    for (text, colour, width) in
-        [("one draw, N = 2000", BARS, 260.0), ("limit N → ∞", LIMIT, 180.0), ("mean", MEAN, 0.0)]
+    const Y: f64 = 24.0;
+    const SAMPLE: f64 = 40.0;
+    let draw = format!("one draw, N = {SIZE}");
+    for (left, text, thickness, colour) in
+        [(0.0, draw.as_str(), 16.0, BARS), (330.0, "limit N → ∞", 3.0, LIMIT), (580.0, "mean of the draw", 3.0, MEAN)]
     {
-        scene.line(vec![(left, y), (left + 40.0, y)], if colour == BARS { 16.0 } else { 3.0 }, colour);
-        scene.text(text, (left + 52.0, y), SMALL, Anchor::Left, BLACK);
-        left += 52.0 + width;
+        let left = LEFT + left;
+        scene.line(vec![(left, Y), (left + SAMPLE, Y)], thickness, colour);
+        scene.text(text, (left + SAMPLE + 12.0, Y), SMALL, Anchor::Left, BLACK);
     }
 }
-
-static T: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);

@@ -15,11 +15,11 @@ const FUNCTIONS: usize = 4;
 const COLUMNS: [Option<f64>; 6] = [None, Some(10.0), Some(10.0), Some(1.0), Some(1.0), Some(1.0)];
 const SEED: u64 = 1;
 
-const WIDTH: f64 = 224.0;
+const WIDTH: f64 = 228.0;
 const HEIGHT: f64 = 210.0;
-const GAP: f64 = 24.0;
-const LEFT: f64 = 130.0;
-const TOP: f64 = 100.0;
+const GAP: f64 = 22.0;
+const LEFT: f64 = 126.0;
+const TOP: f64 = 74.0;
 const FONT: f64 = 24.0;
 const SMALL: f64 = 21.0;
 
@@ -32,7 +32,7 @@ pub fn figure() -> Result<Scene, PriorError> {
     // One feature. A second that is constant would change nothing: the kernel is of
     // R_ij = (x_i−x_j)ᵀΩ(x_i−x_j)/N₀, where it cancels. So Ω is a prior on the lengthscale, and no more.
     let x = Mat::from_fn(1, POINTS, |_, j| input(j));
-    let mut scene = Scene::new(1640, 660);
+    let mut scene = Scene::new(1640, 606);
     for row in 0..2 {
         for (column, &delta) in COLUMNS.iter().enumerate() {
             let key = Key::new(SEED).draw((row * COLUMNS.len() + column) as u32);
@@ -96,10 +96,10 @@ fn headings(scene: &mut Scene) {
         let first = COLUMNS.iter().position(|c| *c == group[0]).unwrap_or(0);
         let (left, right) = (panel(0, first).left, panel(0, first + group.len() - 1).right());
         let text = match group[0] {
-            None => "Gaussian process".to_string(),
-            Some(delta) => format!("deep inverse Wishart process, δ = {delta}: {} draws of G", group.len()),
+            None => "GP (δ → ∞)".to_string(),
+            Some(delta) => format!("deep inverse Wishart process, δ = {delta}"),
         };
-        scene.text(&text, (0.5 * (left + right), TOP - 44.0), FONT, Anchor::Centre, BLACK);
-        scene.line(vec![(left, TOP - 20.0), (right, TOP - 20.0)], 1.5, GREY);
+        scene.text(&text, (0.5 * (left + right), TOP - 40.0), FONT, Anchor::Centre, BLACK);
+        scene.line(vec![(left, TOP - 16.0), (right, TOP - 16.0)], 1.5, GREY);
     }
 }

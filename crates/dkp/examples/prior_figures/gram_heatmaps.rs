@@ -10,19 +10,19 @@ const POINTS: usize = 48;
 /// Inputs run from −EXTENT to EXTENT.
 const EXTENT: f64 = 1.4;
 const LENGTHSCALE: f64 = 0.5;
-/// N of the Wishart layers, and δ of the inverse Wishart ones: both give elements of G a variance of the order of 2/N.
+/// N of the Wishart layers and δ of the inverse Wishart ones: diagonal elements of G have the variance 2K²/N = 2K²/(δ−2).
 const WIDTH: usize = 16;
 const DELTA: f64 = 18.0;
-const SEED: u64 = 3;
+const SEED: u64 = 1;
 
-/// The colour bar's range and the space between its labels.
+/// The colour bar's range, which holds all elements, and the space between its labels.
 const LOW: f64 = -2.0;
 const HIGH: f64 = 2.0;
 const STEP: f64 = 1.0;
 
-const SIDE: f64 = 200.0;
-const GAP: f64 = 26.0;
-const LEFT: f64 = 130.0;
+const SIDE: f64 = 198.0;
+const GAP: f64 = 24.0;
+const LEFT: f64 = 158.0;
 const TOP: f64 = 56.0;
 const FONT: f64 = 24.0;
 const SMALL: f64 = 21.0;
@@ -34,26 +34,11 @@ pub fn figure() -> Result<Scene, PriorError> {
     let wishart = Prior { input: PriorInput::Fixed, ..Prior::deep_wishart(kernel.clone(), &[WIDTH; 3]) };
     let inverse_wishart = Prior { input: PriorInput::Fixed, ..Prior::diwp(kernel, &[DELTA; 3]) };
 
-    for seed in 1..40 {
-        let mut out = String::new();
-        for p in [&wishart, &inverse_wishart] {
-            let d = p.draw(x.as_ref(), 1, Key::new(seed))?;
-            for g in &d.grams[1..] {
-                let (mut lo, mut hi) = (0.0_f64, 0.0_f64);
-                for i in 0..POINTS {
-                    for j in 0..POINTS {
-                        lo = lo.min(g[(i, j)]);
-                        hi = hi.max(g[(i, j)]);
-                    }
-                }
-                out += &format!(" [{lo:.2} {hi:.2}]");
-            }
-        }
-        eprintln!("{seed}{out}");
-    }
-    let mut scene = Scene::new(1640, 610);
+    let mut scene = Scene::new(1640, 566);
     let mut bottom = 0.0;
-    for (row, (name, prior)) in [("Wishart", wishart), ("inverse Wishart", inverse_wishart)].into_iter().enumerate() {
+    let rows =
+        [("Wishart", format!("N = {WIDTH}"), wishart), ("inverse Wishart", format!("δ = {DELTA}"), inverse_wishart)];
+    for (row, (name, parameter, prior)) in rows.into_iter().enumerate() {
         let draw = prior.draw(x.as_ref(), 1, Key::new(SEED))?;
         let matrices = draw.grams.iter().zip(&draw.kernels).flat_map(|(g, k)| [g, k]);
         for (column, matrix) in matrices.enumerate() {
@@ -72,7 +57,8 @@ pub fn figure() -> Result<Scene, PriorError> {
                 panel.y_tick_labels(&mut scene, SMALL);
                 let middle = panel.top + 0.5 * SIDE;
                 scene.text("input x′", (LEFT - 62.0, middle), SMALL, Anchor::Upwards, BLACK);
-                scene.text(name, (LEFT - 104.0, middle), FONT, Anchor::Upwards, BLACK);
+                scene.text(&parameter, (LEFT - 104.0, middle), SMALL, Anchor::Upwards, BLACK);
+                scene.text(name, (LEFT - 136.0, middle), FONT, Anchor::Upwards, BLACK);
             }
             bottom = panel.bottom();
         }
@@ -105,7 +91,9 @@ fn heatmap(scene: &mut Scene, panel: &Panel, matrix: MatRef<'_, f64>) {
             // A cell reaches under the next ones, to the panel's end: no seams show between cells.
             let reach = |k: usize| edge((k + 2).min(POINTS));
             let corners = [(panel.left + edge(j), panel.top + edge(i)), (panel.left + reach(j), panel.top + reach(i))];
-            scene.fill(corners, viridis((matrix[(i, j)] - LOW) / (HIGH - LOW)));
+            let element = matrix[(i, j)];
+            assert!((LOW..=HIGH).contains(&element), "the element {element} is not on the colour bar");
+            scene.fill(corners, viridis((element - LOW) / (HIGH - LOW)));
         }
     }
 }
@@ -115,15 +103,12 @@ fn colour_bar(scene: &mut Scene, left: f64, bottom: f64) {
     const WIDTH: f64 = 26.0;
     let height = bottom - TOP;
     for band in 0..BANDS {
-        let top = bottom - height * (band + 1) as f64 / BANDS as f64;
-        // down to the end, under the bands before it
-        scene.fill(
-            [(left, TOP), (left + WIDTH, top + height / BANDS as f64)],
-            viridis((band as f64 + 0.5) / BANDS as f64),
-        );
+        let foot = bottom - height * band as f64 / BANDS as f64;
+        // up to the bar's end, under the bands that follow: no seams here either
+        scene.fill([(left, TOP), (left + WIDTH, foot)], viridis((band as f64 + 0.5) / BANDS as f64));
     }
     let right = left + WIDTH;
-    scene.line(vec![(left, TOP), (right, TOP), (right, bottom), (left, bottom), (left, TOP), (right, TOP)], 1.5, BLACK);
+    scene.outline([(left, TOP), (right, bottom)]);
     let steps = ((HIGH - LOW) / STEP).round() as usize;
     for step in 0..=steps {
         let (value, y) = (LOW + STEP * step as f64, bottom - height * step as f64 / steps as f64);
@@ -131,7 +116,7 @@ fn colour_bar(scene: &mut Scene, left: f64, bottom: f64) {
         let label = format!("{value}").replace('-', "−");
         scene.text(&label, (right + TICK + 8.0, y), SMALL, Anchor::Left, BLACK);
     }
-    scene.text("element", (right + 80.0, 0.5 * (TOP + bottom)), FONT, Anchor::Upwards, BLACK);
+    scene.text("matrix element", (right + 76.0, 0.5 * (TOP + bottom)), FONT, Anchor::Upwards, BLACK);
 }
 
 /// The map viridis at evenly spaced places from 0 to 1.

@@ -11,6 +11,8 @@ pub struct DegreesOfFreedom {
     pub shapes: Node,
     /// νP/2·log 2 + log Γ_P(ν/2).
     pub log_normaliser: Node,
+    /// E log|AAᵀ| = ψ_P(ν/2) + P·log 2 for AAᵀ ~ W(I, ν).
+    pub expected_log_det: Node,
 }
 
 impl DegreesOfFreedom {
@@ -26,7 +28,9 @@ impl DegreesOfFreedom {
         let shapes = tape.add(halves, offsets);
         let gammas = tape.multivariate_ln_gamma(half, size);
         let twos = tape.affine(nu, 0.5 * size as f64 * 2_f64.ln(), 0.0);
-        DegreesOfFreedom { nu, shapes, log_normaliser: tape.add(gammas, twos) }
+        let digammas = tape.multivariate_digamma(half, size);
+        let expected_log_det = tape.affine(digammas, 1.0, size as f64 * 2_f64.ln());
+        DegreesOfFreedom { nu, shapes, log_normaliser: tape.add(gammas, twos), expected_log_det }
     }
 
     /// P.

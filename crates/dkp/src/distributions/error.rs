@@ -140,10 +140,11 @@ pub(super) fn finite(name: &'static str, m: MatRef<'_, f64>) -> Result<(), Error
 }
 
 pub(super) fn symmetric(name: &'static str, m: MatRef<'_, f64>) -> Result<(), Error> {
+    let most = ASYMMETRY * m.norm_max();
     for col in 0..m.ncols() {
         for row in 0..col {
             let values = (m[(row, col)], m[(col, row)]);
-            if (values.0 - values.1).abs() > ASYMMETRY * m.norm_max() {
+            if (values.0 - values.1).abs() > most {
                 return Err(Error::NotSymmetric { name, row, col, values });
             }
         }
@@ -167,9 +168,10 @@ pub(super) fn of_rank(name: &'static str, s: MatRef<'_, f64>, rank: usize) -> Re
     let mut solved = across.to_owned();
     faer::linalg::solvers::SolveCore::solve_in_place_with_conj(&factor, faer::Conj::No, solved.as_mut());
     let excess = s.submatrix(rank, rank, n - rank, n - rank) - across.transpose() * solved;
+    let most = RANK * s.norm_max();
     for j in 0..n - rank {
         for i in 0..n - rank {
-            let holds = excess[(i, j)].abs() <= RANK * s.norm_max();
+            let holds = excess[(i, j)].abs() <= most;
             if !holds {
                 return Err(Error::NotOfRank { name, rank, row: rank + i, col: rank + j, excess: excess[(i, j)] });
             }

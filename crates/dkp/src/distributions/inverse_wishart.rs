@@ -52,6 +52,18 @@ impl InverseWishart {
         self.log_density_from(tape, draw.log_det, trace)
     }
 
+    /// KL(self‖prior) in closed form: E log|G| = log|Ψ| − E log|AAᵀ| and E G⁻¹ = νΨ⁻¹.
+    pub fn divergence_from(&self, tape: &mut Tape, prior: &InverseWishart) -> Node {
+        let log_det = tape.log_det(self.scale);
+        let log_det = tape.subtract(log_det, self.dof.expected_log_det);
+        // tr(Ψ_p·νΨ⁻¹) = ν‖L⁻¹L_p‖², tr(Ψ·νΨ⁻¹) = νP
+        let ratio = tape.solve(self.scale, prior.scale.matrix());
+        let norm = tape.squared_norm(ratio);
+        let (trace, own) = (tape.product(self.dof.nu, norm), tape.affine(self.dof.nu, self.dof.size() as f64, 0.0));
+        let (log_q, log_p) = (self.log_density_from(tape, log_det, own), prior.log_density_from(tape, log_det, trace));
+        tape.subtract(log_q, log_p)
+    }
+
     /// The log-density from log|G| and tr(ΨG⁻¹).
     fn log_density_from(&self, tape: &mut Tape, log_det_g: Node, trace: Node) -> Node {
         // ν/2·log|Ψ|

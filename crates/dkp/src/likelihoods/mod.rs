@@ -3,11 +3,22 @@
 //! Given a draw of the Gram matrices the latent functions are Gaussian at every point, so a likelihood is asked two things: its
 //! expected logarithm, which the bound needs, and the distribution of a target, a component of the predictive mixture.
 
+mod bernoulli;
+mod categorical;
 mod gaussian;
+mod poisson;
+mod quadrature;
+mod scalar;
+mod student_t;
 
 use dkp_tape::{Node, Tape};
 
+pub use bernoulli::Bernoulli;
+pub use categorical::Categorical;
 pub use gaussian::Gaussian;
+pub use poisson::Poisson;
+pub use scalar::{Density, DensityJet, Scalar};
+pub use student_t::StudentT;
 
 /// A learned, positive parameter of a likelihood: a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +84,12 @@ pub trait Likelihood: Send + Sync {
     /// What is learned.
     fn parameters(&self) -> Vec<LikelihoodParameter>;
 
+    /// Whether a target can have this value, and else what it can have.
+    fn accepts(&self, y: f64) -> Result<(), &'static str> {
+        let _ = y;
+        Ok(())
+    }
+
     /// Σ E[log p(y|f)] over the targets that are there, 1×1.
     fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node;
 
@@ -88,3 +105,6 @@ pub trait Likelihood: Send + Sync {
     /// Probabilities of the classes of one point, for likelihoods that have classes.
     fn probabilities(&self, parameters: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>>;
 }
+
+#[cfg(test)]
+mod tests;

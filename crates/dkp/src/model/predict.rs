@@ -138,6 +138,23 @@ fn hash(features: &[f64]) -> u64 {
 }
 
 impl Prediction {
+    /// Predictions from given components: for each point and draw, means of the latents, then their variances.
+    #[cfg(test)]
+    pub(crate) fn from_components(
+        likelihood: Arc<dyn Likelihood>,
+        parameters: Vec<Vec<f64>>,
+        draws: usize,
+        components: Vec<f64>,
+    ) -> Prediction {
+        let points = components.len() / (2 * likelihood.latents() * draws);
+        Prediction { likelihood, parameters, draws, points, components }
+    }
+
+    /// How many targets a point has.
+    pub fn targets(&self) -> usize {
+        self.likelihood.targets()
+    }
+
     /// How many points there are.
     pub fn points(&self) -> usize {
         self.points

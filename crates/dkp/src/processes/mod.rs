@@ -1,7 +1,7 @@
 //! Processes: what stands between two kernels. Each maps a kernel matrix to a random Gram matrix with that mean.
 //!
 //! A [`Process`] knows two verbs, the two halves of the paper's factorisation. *Draw*: from the kernel at the inducing points, a Gram
-//! matrix from the variational posterior, with log P − log Q. *Extend*: carry data points through, given that draw, each
+//! matrix from the variational posterior, with log P − log Q or its expectation. *Extend*: carry data points through, given that draw, each
 //! with its own random numbers, or jointly. Points that are extended follow the prior's conditional, so they add nothing to the
 //! bound.
 //!

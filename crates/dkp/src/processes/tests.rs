@@ -116,28 +116,43 @@ fn inverse_wishart_prior(m: usize) -> impl FnOnce(&mut Tape) -> Box<dyn Process>
     }
 }
 
+/// Prior and posterior of Σ given data V, γ columns: W⁻¹(δS₀, δ+P+1) and W⁻¹(δS₀ + VVᵀ, δ+P+1+γ).
+fn conjugate_pair(tape: &mut Tape, s0: &Mat<f64>, v: Node, gamma: f64) -> [distributions::InverseWishart; 2] {
+    let p = s0.nrows();
+    let nu = DELTA + p as f64 + 1.0;
+    let (s0, update) = (distributions::constant(tape, s0.as_ref()), tape.symmetric_product(v));
+    let psi = tape.affine(s0, DELTA, 0.0);
+    let updated = tape.add(psi, update);
+    [(psi, nu), (updated, nu + gamma)].map(|(scale, nu)| {
+        let nu = tape.number(nu);
+        let dof = distributions::DegreesOfFreedom::new(tape, nu, p);
+        distributions::InverseWishart { scale: tape.cholesky(scale), dof }
+    })
+}
+
 /// p(V|Σ)p(Σ)/p(Σ|V) is log p(V) for every Σ, where γ is the number of columns of V; p(V) is a matrix-t.
 #[test]
 fn conjugacy_holds_to_rounding() {
     for (p, columns) in [(1, 1), (3, 2), (6, 9), (25, 25)] {
         let mut tape = Tape::new("conjugacy");
-        let (delta, gamma) = (tape.number(DELTA), tape.number(columns as f64));
         let x = cases::matrix(1, p, 2 * p);
         let s0 = &x * x.transpose();
         let v_values = cases::matrix(2, p, columns);
-        let (s0_node, v) =
-            (distributions::constant(&mut tape, s0.as_ref()), distributions::constant(&mut tape, v_values.as_ref()));
-        let kernel = Block::new(&mut tape, s0_node);
-        let draw = InverseWishart::posterior(&mut tape, delta, gamma, v).draw(&mut tape, kernel);
+        let v = distributions::constant(&mut tape, v_values.as_ref());
+        let [prior, posterior] = conjugate_pair(&mut tape, &s0, v, columns as f64);
+        let draw = posterior.draw_root(&mut tape);
+        let log_prior = prior.log_density_of_draw(&mut tape, &posterior, &draw);
+        let log_posterior = posterior.log_density_of_own(&mut tape, &draw);
         // log p(V|Σ)
-        let (rows, one) = (tape.cholesky(draw.gram.matrix), tape.number(1.0));
+        let sigma = tape.symmetric_product(draw.root.t());
+        let (rows, one) = (tape.cholesky(sigma), tape.number(1.0));
         let zero = tape.constant(p, columns, &vec![0.0; p * columns]);
         let identity = tape.constant(columns, columns, &vec![0.0; columns * columns]);
         let identity = tape.add_diagonal(identity, one);
-        let columns_factor = tape.cholesky(identity);
-        let likelihood =
-            distributions::MatrixNormal { mean: zero, rows, columns: columns_factor }.log_density(&mut tape, v);
-        let evidence = tape.add(likelihood, draw.log_ratio.unwrap());
+        let normal = distributions::MatrixNormal { mean: zero, rows, columns: tape.cholesky(identity) };
+        let log_likelihood = normal.log_density(&mut tape, v);
+        let joint = tape.add(log_likelihood, log_prior);
+        let evidence = tape.subtract(joint, log_posterior);
         let mut run = tape.finish().workspace();
         // log p(V) = log Γ_P((ν+C)/2) − log Γ_P(ν/2) − PC/2·log π + ν/2·log|Ψ| − (ν+C)/2·log|Ψ + VVᵀ|
         let nu = DELTA + p as f64 + 1.0;
@@ -158,6 +173,27 @@ fn conjugacy_holds_to_rounding() {
             );
         }
     }
+}
+
+/// KL(Q‖P) = E log Q(G)/P(G), over 100,000 draws from Q.
+#[test]
+fn the_divergence_is_the_mean_log_ratio_of_draws() {
+    let mut tape = Tape::new("divergence");
+    let x = cases::matrix(1, 4, 8);
+    let v = distributions::constant(&mut tape, cases::matrix(2, 4, 3).as_ref());
+    let [prior, posterior] = conjugate_pair(&mut tape, &(&x * x.transpose()), v, 1.7);
+    let divergence = posterior.divergence_from(&mut tape, &prior);
+    let draw = posterior.draw_root(&mut tape);
+    let log_p = prior.log_density_of_draw(&mut tape, &posterior, &draw);
+    let log_q = posterior.log_density_of_own(&mut tape, &draw);
+    let ratio = tape.subtract(log_q, log_p);
+    let mut run = tape.finish().workspace();
+    let sample = |n: u64| {
+        run.forward(Key::new(2).step(n), Pass::Value).unwrap();
+        run.scalar(ratio)
+    };
+    let ratios: Vec<f64> = (0..DRAWS).map(sample).collect();
+    assert_mean("divergence", &ratios, run.scalar(divergence));
 }
 
 #[test]

@@ -1,0 +1,142 @@
+//! Several classes.
+
+use super::{Latent, Likelihood, LikelihoodParameter, Moments, Targets};
+use dkp_tape::operation::{Adjoint, Forward, Operation};
+use dkp_tape::random::{Key, fill_normal};
+use dkp_tape::{Memory, Node, Problem, Tape};
+
+/// Latent draws for a class's probability in prediction, the same for all points.
+const DRAWS: usize = 128;
+
+/// y is class c, from 0, with probability e^{f_c}/Σe^{f_k}: a latent function for each class.
+///
+/// The bound draws the latents, one for each posterior draw and point; predictions average over 128 draws.
+#[derive(Clone, Debug)]
+pub struct Categorical {
+    classes: usize,
+    /// Standard normals, in pairs of opposite sign, classes × draws.
+    normals: Vec<f64>,
+}
+
+impl Categorical {
+    /// For this many classes, at least two.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer.
+    #[track_caller]
+    pub fn new(classes: usize) -> Categorical {
+        assert!(classes >= 2, "Categorical: {classes} classes; at least two are needed");
+        let mut normals = vec![0.0; classes * DRAWS / 2];
+        fill_normal(Key::new(0).stream(u32::MAX, 0), classes, |j| j as u64, &mut normals);
+        let mirrored: Vec<f64> = normals.iter().map(|z| -z).collect();
+        normals.extend(mirrored);
+        Categorical { classes, normals }
+    }
+
+    /// E softmax(f), f ~ N(mean, variance).
+    fn expected(&self, mean: &[f64], variance: &[f64]) -> Vec<f64> {
+        let mut total = vec![0.0; self.classes];
+        let mut exponentials = vec![0.0; self.classes];
+        for z in self.normals.chunks_exact(self.classes) {
+            let f = |c: usize| mean[c] + variance[c].max(0.0).sqrt() * z[c];
+            let largest = (0..self.classes).map(f).fold(f64::NEG_INFINITY, f64::max);
+            (0..self.classes).for_each(|c| exponentials[c] = (f(c) - largest).exp());
+            let sum: f64 = exponentials.iter().sum();
+            total.iter_mut().zip(&exponentials).for_each(|(t, e)| *t += e / (sum * DRAWS as f64));
+        }
+        total
+    }
+}
+
+impl Likelihood for Categorical {
+    fn targets(&self) -> usize {
+        1
+    }
+
+    fn latents(&self) -> usize {
+        self.classes
+    }
+
+    fn parameters(&self) -> Vec<LikelihoodParameter> {
+        Vec::new()
+    }
+
+    fn accepts(&self, y: f64) -> Result<(), &'static str> {
+        let fits = y >= 0.0 && y.fract() == 0.0 && y < self.classes as f64;
+        if fits { Ok(()) } else { Err("a class's number, from 0") }
+    }
+
+    fn expected_log_density(&self, tape: &mut Tape, _: &[Node], targets: Targets, latent: Latent) -> Node {
+        let variance = latent.full_variance(tape);
+        let deviation = tape.sqrt(variance);
+        let normals = tape.point_normals(self.classes);
+        let noise = tape.product(deviation, normals);
+        let f = tape.add(latent.mean, noise);
+        tape.record(
+            Box::new(LogSoftmax),
+            &[targets.values, targets.present, f],
+            (1, 1),
+            Memory { saved: f.len(), scratch: 0 },
+        )
+    }
+
+    fn log_density(&self, _: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
+        if y[0].is_nan() { 0.0 } else { self.expected(mean, variance)[y[0] as usize].ln() }
+    }
+
+    fn moments(&self, _: &[Vec<f64>], _: usize, mean: &[f64], variance: &[f64]) -> Moments {
+        let p = self.expected(mean, variance);
+        let average: f64 = p.iter().enumerate().map(|(c, p)| c as f64 * p).sum();
+        let spread = p.iter().enumerate().map(|(c, p)| (c as f64 - average).powi(2) * p).sum();
+        Moments { mean: average, model: 0.0, noise: spread }
+    }
+
+    fn cdf(&self, _: &[Vec<f64>], _: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
+        let p = self.expected(mean, variance);
+        p.iter().enumerate().filter(|(c, _)| *c as f64 <= y).map(|(_, p)| p).sum::<f64>().min(1.0)
+    }
+
+    fn probabilities(&self, _: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>> {
+        Some(self.expected(mean, variance))
+    }
+}
+
+/// Σ_n f_{y_n,n} − log Σ_c e^{f_{c,n}} over points whose class is known. Adjoint: f̄ += seed·(1[c = y] − softmax).
+struct LogSoftmax;
+
+impl Operation for LogSoftmax {
+    fn name(&self) -> &'static str {
+        "log softmax"
+    }
+
+    fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+        let (y, present, f) = (run.inputs.slice(0), run.inputs.slice(1), run.inputs.slice(2));
+        let classes = f.len() / y.len();
+        let mut total = 0.0;
+        for ((f, saved), (&y, &present)) in
+            f.chunks_exact(classes).zip(run.saved.chunks_exact_mut(classes)).zip(y.iter().zip(present))
+        {
+            saved.fill(0.0);
+            if present == 0.0 {
+                continue;
+            }
+            let largest = f.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            saved.iter_mut().zip(f).for_each(|(s, f)| *s = (f - largest).exp());
+            let sum: f64 = saved.iter().sum();
+            let class = (y as usize).min(classes - 1);
+            total += f[class] - largest - sum.ln();
+            saved.iter_mut().for_each(|s| *s = -*s / sum);
+            saved[class] += 1.0;
+        }
+        run.output[0] = total;
+        Ok(())
+    }
+
+    fn adjoint(&self, mut run: Adjoint<'_>) {
+        let seed = run.seed[0];
+        if let Some(target) = run.targets.get(2) {
+            target.add1(run.saved, |d| seed * d);
+        }
+    }
+}

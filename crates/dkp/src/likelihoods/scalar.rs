@@ -1,0 +1,212 @@
+//! Likelihoods of one latent function, from a density alone.
+
+use super::quadrature::Quadrature;
+use super::{Latent, Likelihood, LikelihoodParameter, Moments, Targets};
+use dkp_tape::operation::{Adjoint, Forward, Operation};
+use dkp_tape::{Memory, Node, Problem, Tape};
+
+/// Parameters of a density, at most.
+const MOST: usize = 4;
+
+/// A log-density and its derivatives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DensityJet {
+    /// log p(y|f).
+    pub value: f64,
+    /// ∂/∂f.
+    pub f: f64,
+    /// ∂/∂θ for each parameter θ, in order; unused ones are 0.
+    pub parameters: [f64; MOST],
+}
+
+/// A density p(y|f) of a target given one latent value: all that a new likelihood needs.
+///
+/// ```
+/// use dkp::likelihoods::{Density, DensityJet, Likelihood, LikelihoodParameter, Scalar};
+///
+/// /// Laplace noise with a learned scale b: p(y|f) = exp(−|y − f|/b)/(2b).
+/// #[derive(Clone, Copy)]
+/// struct Laplace;
+///
+/// impl Density for Laplace {
+///     fn parameters(&self) -> Vec<LikelihoodParameter> {
+///         vec![LikelihoodParameter { name: "scale", rows: 1, floor: 1e-4, initial: 0.3 }]
+///     }
+///     fn log_density(&self, b: &[f64], y: f64, f: f64) -> DensityJet {
+///         let (b, r) = (b[0], y - f);
+///         let value = -(2.0 * b).ln() - r.abs() / b;
+///         DensityJet { value, f: r.signum() / b, parameters: [r.abs() / (b * b) - 1.0 / b, 0.0, 0.0, 0.0] }
+///     }
+///     fn mean_and_variance(&self, b: &[f64], f: f64) -> (f64, f64) {
+///         (f, 2.0 * b[0] * b[0])
+///     }
+///     fn cdf(&self, b: &[f64], y: f64, f: f64) -> f64 {
+///         let z = (y - f) / b[0];
+///         if z < 0.0 { 0.5 * z.exp() } else { 1.0 - 0.5 * (-z).exp() }
+///     }
+/// }
+///
+/// let likelihood = Scalar::new(Laplace);
+/// assert_eq!(likelihood.latents(), 1);
+/// ```
+pub trait Density: Clone + Send + Sync + 'static {
+    /// What is learned, at most four numbers (`rows` is 1).
+    fn parameters(&self) -> Vec<LikelihoodParameter>;
+
+    /// log p(y|f) with its derivatives.
+    fn log_density(&self, parameters: &[f64], y: f64, f: f64) -> DensityJet;
+
+    /// E[y|f] and Var[y|f].
+    fn mean_and_variance(&self, parameters: &[f64], f: f64) -> (f64, f64);
+
+    /// P(Y ≤ y|f).
+    fn cdf(&self, parameters: &[f64], y: f64, f: f64) -> f64;
+
+    /// Whether a target can have this value, and else what it can have.
+    fn accepts(&self, y: f64) -> Result<(), &'static str> {
+        let _ = y;
+        Ok(())
+    }
+
+    /// Whether targets are classes 0 and 1.
+    fn is_binary(&self) -> bool {
+        false
+    }
+}
+
+/// A likelihood made of a [`Density`], with expectations by Gauss–Hermite quadrature.
+#[derive(Clone, Debug)]
+pub struct Scalar<D> {
+    density: D,
+    quadrature: Quadrature,
+}
+
+impl<D: Density> Scalar<D> {
+    /// For one target.
+    pub fn new(density: D) -> Scalar<D> {
+        Scalar { density, quadrature: Quadrature::new() }
+    }
+
+    fn numbers(parameters: &[Vec<f64>]) -> [f64; MOST] {
+        let mut numbers = [0.0; MOST];
+        numbers.iter_mut().zip(parameters).for_each(|(n, p)| *n = p[0]);
+        numbers
+    }
+}
+
+impl<D: Density> Likelihood for Scalar<D> {
+    fn targets(&self) -> usize {
+        1
+    }
+
+    fn latents(&self) -> usize {
+        1
+    }
+
+    fn parameters(&self) -> Vec<LikelihoodParameter> {
+        self.density.parameters()
+    }
+
+    fn accepts(&self, y: f64) -> Result<(), &'static str> {
+        self.density.accepts(y)
+    }
+
+    fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node {
+        let mut arguments = vec![targets.values, targets.present, latent.mean, latent.variance];
+        arguments.extend(parameters);
+        // derivatives in mean and variance of each point, and in the parameters
+        let saved = 2 * latent.mean.cols() + MOST;
+        tape.record(Box::new(Expected(self.clone())), &arguments, (1, 1), Memory { saved, scratch: 0 })
+    }
+
+    fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
+        if y[0].is_nan() {
+            return 0.0;
+        }
+        let theta = Self::numbers(parameters);
+        let deviation = variance[0].max(0.0).sqrt();
+        // log Σ w·p, from the largest term
+        let term =
+            |(z, w): (&f64, &f64)| w.ln() + self.density.log_density(&theta, y[0], mean[0] + deviation * z).value;
+        let logs: Vec<f64> = self.quadrature.nodes.iter().zip(&self.quadrature.weights).map(term).collect();
+        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::NEG_INFINITY {
+            return largest;
+        }
+        largest + logs.iter().map(|l| (l - largest).exp()).sum::<f64>().ln()
+    }
+
+    fn moments(&self, parameters: &[Vec<f64>], _: usize, mean: &[f64], variance: &[f64]) -> Moments {
+        let theta = Self::numbers(parameters);
+        let expect = |g: &dyn Fn(f64, f64) -> f64| {
+            self.quadrature.expect(mean[0], variance[0], |f| {
+                let (m, v) = self.density.mean_and_variance(&theta, f);
+                g(m, v)
+            })
+        };
+        let average = expect(&|m, _| m);
+        Moments { mean: average, model: expect(&|m, _| (m - average).powi(2)), noise: expect(&|_, v| v) }
+    }
+
+    fn cdf(&self, parameters: &[Vec<f64>], _: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
+        let theta = Self::numbers(parameters);
+        self.quadrature.expect(mean[0], variance[0], |f| self.density.cdf(&theta, y, f))
+    }
+
+    fn probabilities(&self, parameters: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>> {
+        self.density.is_binary().then(|| {
+            let one = self.moments(parameters, 0, mean, variance).mean;
+            vec![1.0 - one, one]
+        })
+    }
+}
+
+/// Σ E log p(y|f): with f = m + √s·z, ∂/∂m = E l' and ∂/∂s = E[l'·z]/(2√s).
+struct Expected<D>(Scalar<D>);
+
+impl<D: Density> Operation for Expected<D> {
+    fn name(&self) -> &'static str {
+        "expected log-density"
+    }
+
+    fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+        let [y, present, mean, variance] = [0, 1, 2, 3].map(|i| run.inputs.slice(i));
+        let mut theta = [0.0; MOST];
+        (4..run.inputs.count()).for_each(|i| theta[i - 4] = run.inputs.scalar(i));
+        let (by_mean, rest) = run.saved.split_at_mut(mean.len());
+        let (by_variance, by_theta) = rest.split_at_mut(mean.len());
+        by_theta.fill(0.0);
+        let mut total = 0.0;
+        for n in 0..mean.len() {
+            (by_mean[n], by_variance[n]) = (0.0, 0.0);
+            if present[n] == 0.0 {
+                continue;
+            }
+            let deviation = variance[n].max(f64::MIN_POSITIVE).sqrt();
+            for (z, w) in self.0.quadrature.nodes.iter().zip(&self.0.quadrature.weights) {
+                let jet = self.0.density.log_density(&theta, y[n], mean[n] + deviation * z);
+                total += w * jet.value;
+                by_mean[n] += w * jet.f;
+                by_variance[n] += w * jet.f * z / (2.0 * deviation);
+                by_theta.iter_mut().zip(jet.parameters).for_each(|(t, d)| *t += w * d);
+            }
+        }
+        run.output[0] = total;
+        Ok(())
+    }
+
+    fn adjoint(&self, mut run: Adjoint<'_>) {
+        let (seed, points) = (run.seed[0], run.inputs.slice(2).len());
+        if let Some(target) = run.targets.get(2) {
+            target.add1(&run.saved[..points], |d| seed * d);
+        }
+        if let Some(target) = run.targets.get(3) {
+            target.add1(&run.saved[points..2 * points], |d| seed * d);
+        }
+        for i in 4..run.inputs.count() {
+            if let Some(target) = run.targets.get(i) {
+                target.add_constant(seed * run.saved[2 * points + i - 4]);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Noise with heavy tails.
+
+use super::{Density, DensityJet, LikelihoodParameter};
+use dkp_tape::math::{digamma, ln_gamma};
+use std::f64::consts::PI;
+
+/// y = f + σ·t_ν: outliers cost little. Parameters σ and ν > 2, so that the noise has a variance.
+#[derive(Clone, Copy, Debug)]
+pub struct StudentT;
+
+impl Density for StudentT {
+    fn parameters(&self) -> Vec<LikelihoodParameter> {
+        vec![
+            LikelihoodParameter { name: "scale", rows: 1, floor: 1e-3, initial: 0.3 },
+            LikelihoodParameter { name: "degrees of freedom", rows: 1, floor: 2.0, initial: 4.0 },
+        ]
+    }
+
+    fn log_density(&self, parameters: &[f64], y: f64, f: f64) -> DensityJet {
+        let (sigma, nu) = (parameters[0], parameters[1]);
+        let z = (y - f) / sigma;
+        let ratio = z * z / nu;
+        let value = ln_gamma(0.5 * (nu + 1.0))
+            - ln_gamma(0.5 * nu)
+            - 0.5 * (nu * PI).ln()
+            - sigma.ln()
+            - 0.5 * (nu + 1.0) * ratio.ln_1p();
+        // (ν+1)·z/(ν+z²)
+        let pull = (nu + 1.0) * z / (nu + z * z);
+        let by_nu = 0.5 * (digamma(0.5 * (nu + 1.0)) - digamma(0.5 * nu) - 1.0 / nu - ratio.ln_1p() + pull * z / nu);
+        DensityJet { value, f: pull / sigma, parameters: [(pull * z - 1.0) / sigma, by_nu, 0.0, 0.0] }
+    }
+
+    fn mean_and_variance(&self, parameters: &[f64], f: f64) -> (f64, f64) {
+        let (sigma, nu) = (parameters[0], parameters[1]);
+        (f, sigma * sigma * nu / (nu - 2.0))
+    }
+
+    fn cdf(&self, parameters: &[f64], y: f64, f: f64) -> f64 {
+        let (z, nu) = ((y - f) / parameters[0], parameters[1]);
+        // P(|t| > |z|) is an incomplete beta function of ν/(ν+z²)
+        let tail = 0.5 * statrs::function::beta::beta_reg(0.5 * nu, 0.5, nu / (nu + z * z));
+        if z < 0.0 { tail } else { 1.0 - tail }
+    }
+}

@@ -1,0 +1,185 @@
+//! Expectations against brute force, densities against SciPy and sums, gradients against finite differences.
+
+use super::*;
+use dkp_tape::Pass;
+use dkp_tape::gradcheck::{cases, gradcheck};
+use dkp_tape::random::Key;
+use faer::{Mat, mat};
+
+/// ∫ g(f)·N(f; m, s) df by the trapezoid rule over ±12 standard deviations.
+fn integrate(m: f64, s: f64, g: impl Fn(f64) -> f64) -> f64 {
+    let (n, d) = (20_000, s.sqrt());
+    let step = 24.0 / n as f64;
+    let density = |z: f64| (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt();
+    (0..=n).map(|i| -12.0 + step * i as f64).map(|z| density(z) * g(m + d * z)).sum::<f64>() * step
+}
+
+fn expected(
+    likelihood: &dyn Likelihood,
+    theta: &[Vec<f64>],
+    y: &Mat<f64>,
+    present: &Mat<f64>,
+    m: &Mat<f64>,
+    s: &Mat<f64>,
+) -> f64 {
+    let mut tape = Tape::new("likelihood");
+    tape.points(y.ncols());
+    let constant = |tape: &mut Tape, m: &Mat<f64>| crate::distributions::constant(tape, m.as_ref());
+    let parameters: Vec<Node> = theta.iter().map(|t| tape.constant(t.len(), 1, t)).collect();
+    let targets = Targets { values: constant(&mut tape, y), present: constant(&mut tape, present) };
+    let latent = Latent { mean: constant(&mut tape, m), variance: constant(&mut tape, s) };
+    let value = likelihood.expected_log_density(&mut tape, &parameters, targets, latent);
+    let mut run = tape.finish().workspace();
+    run.set_point_ids(&(0..y.ncols() as u64).collect::<Vec<_>>());
+    run.forward(Key::new(0), Pass::Value).unwrap();
+    run.scalar(value)
+}
+
+/// One-target likelihoods with parameters and a target that each can have.
+fn scalars() -> Vec<(&'static str, Box<dyn Likelihood>, Vec<Vec<f64>>, f64)> {
+    vec![
+        ("Gaussian", Box::new(Gaussian::new(1)), vec![vec![0.3]], 0.7),
+        ("Student-t", Box::new(Scalar::new(StudentT)), vec![vec![0.4], vec![3.5]], 0.7),
+        ("Bernoulli", Box::new(Scalar::new(Bernoulli)), vec![], 1.0),
+        ("Bernoulli", Box::new(Scalar::new(Bernoulli)), vec![], 0.0),
+        ("Poisson", Box::new(Scalar::new(Poisson)), vec![], 3.0),
+    ]
+}
+
+#[test]
+fn expectations_and_predictive_densities_are_the_integrals() {
+    for (name, likelihood, theta, y) in scalars() {
+        for (m, s) in [(0.2, 0.5), (-1.0, 0.05), (1.5, 1.2)] {
+            // a variance of nearly 0 leaves the density itself
+            let density = |f: f64| likelihood.log_density(&theta, &[y], &[f], &[0.0]);
+            let ours = expected(&*likelihood, &theta, &mat![[y]], &mat![[1.0]], &mat![[m]], &mat![[s]]);
+            let direct = integrate(m, s, density);
+            // 32 nodes see the t's poles at √ν·σ from the data: its tolerance is that of the quadrature
+            let tolerance = if name == "Student-t" { 3e-4 } else { 1e-8 };
+            assert!((ours - direct).abs() < tolerance * direct.abs().max(1.0), "{name}: {ours} and {direct}");
+            let ours = likelihood.log_density(&theta, &[y], &[m], &[s]);
+            let direct = integrate(m, s, |f| density(f).exp()).ln();
+            let tolerance = match name {
+                "Student-t" => 3e-3,
+                "Poisson" => 1e-4,
+                _ => 1e-8,
+            };
+            assert!((ours - direct).abs() < tolerance * direct.abs().max(1.0), "{name}: {ours} and {direct}");
+        }
+    }
+}
+
+/// Densities against SciPy: norm, t, poisson, at f.
+#[test]
+fn densities_are_those_of_scipy() {
+    let at = |l: &dyn Likelihood, theta: &[Vec<f64>], y: f64, f: f64| l.log_density(theta, &[y], &[f], &[0.0]);
+    // t(df=3.5, loc=0.2, scale=0.4).logpdf(0.7), .cdf(0.7); poisson(e^0.9).logpmf(3), .cdf(3); norm(0.2, sqrt(0.3)).cdf(0.7)
+    let t = Scalar::new(StudentT);
+    let theta = [vec![0.4], vec![3.5]];
+    assert!((at(&t, &theta, 0.7, 0.2) - ORACLE[0]).abs() < 1e-12);
+    assert!((t.cdf(&theta, 0, 0.7, &[0.2], &[0.0]) - ORACLE[1]).abs() < 1e-12);
+    assert!((t.cdf(&theta, 0, -0.3, &[0.2], &[0.0]) - (1.0 - ORACLE[1])).abs() < 1e-12);
+    let poisson = Scalar::new(Poisson);
+    assert!((at(&poisson, &[], 3.0, 0.9) - ORACLE[2]).abs() < 1e-12);
+    assert!((poisson.cdf(&[], 0, 3.2, &[0.9], &[0.0]) - ORACLE[3]).abs() < 1e-12);
+    let normal = Gaussian::new(1);
+    assert!((normal.cdf(&[vec![0.1]], 0, 0.7, &[0.2], &[0.2]) - ORACLE[4]).abs() < 1e-14);
+}
+
+/// By SciPy, as the comment above says.
+const ORACLE: [f64; 5] =
+    [-0.9036521532442482, 0.8558225506143755, -1.5513625803850046, 0.7661755740016809, 0.8193447857369105];
+
+/// Every moment is that of the distribution function: E y = ∫ (1 − F) − ∫ F, and mean and variance from the density.
+#[test]
+fn moments_follow_from_the_distribution_function() {
+    for (name, likelihood, theta, _) in scalars() {
+        let (m, s) = (0.3, 0.4);
+        let moments = likelihood.moments(&theta, 0, &[m], &[s]);
+        let cdf = |y: f64| likelihood.cdf(&theta, 0, y, &[m], &[s]);
+        let (n, reach) = (400_000, 200.0);
+        let step = 2.0 * reach / n as f64;
+        let mean: f64 = (0..n)
+            .map(|i| -reach + (i as f64 + 0.5) * step)
+            .map(|y| if y > 0.0 { 1.0 - cdf(y) } else { -cdf(y) })
+            .sum::<f64>()
+            * step;
+        assert!((mean - moments.mean).abs() < 2e-3, "{name}: {mean} and {moments:?}");
+        assert!(moments.model > 0.0 && moments.noise > 0.0, "{name}");
+    }
+}
+
+#[test]
+fn missing_targets_are_left_out() {
+    for (name, likelihood, theta, y) in scalars() {
+        let (m, s) = (mat![[0.2, 0.9]], mat![[0.5, 0.3]]);
+        let both = expected(&*likelihood, &theta, &mat![[y, y]], &mat![[1.0, 0.0]], &m, &s);
+        let first = expected(&*likelihood, &theta, &mat![[y]], &mat![[1.0]], &mat![[0.2]], &mat![[0.5]]);
+        assert!((both - first).abs() < 1e-14, "{name}");
+        assert_eq!(likelihood.log_density(&theta, &[f64::NAN], &[0.2], &[0.5]), 0.0, "{name}");
+    }
+    let two = Gaussian::new(2);
+    let theta = [vec![0.3, 0.6]];
+    let one = two.log_density(&theta, &[f64::NAN, 0.4], &[0.1, 0.2], &[0.5, 0.7]);
+    assert_eq!(one, Gaussian::new(1).log_density(&[vec![0.6]], &[0.4], &[0.2], &[0.7]));
+}
+
+/// Class probabilities: 128 draws are within 0.01 of many; the bound's single draw averages to the expectation.
+#[test]
+fn categorical_probabilities_are_expected_softmaxes() {
+    let likelihood = Categorical::new(3);
+    let (m, s) = ([0.5, -0.2, 0.1], [0.3, 0.8, 0.1]);
+    let p = likelihood.probabilities(&[], &m, &s).unwrap();
+    assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    let mut z = vec![0.0; 3 * 200_000];
+    dkp_tape::random::fill_normal(Key::new(5).stream(0, 0), 3, |j| j as u64, &mut z);
+    let (mut mean, mut log) = ([0.0; 3], 0.0);
+    for z in z.chunks_exact(3) {
+        let e: Vec<f64> = (0..3).map(|c| (m[c] + s[c].sqrt() * z[c]).exp()).collect();
+        let sum: f64 = e.iter().sum();
+        (0..3).for_each(|c| mean[c] += e[c] / sum / 200_000.0);
+        log += (e[1] / sum).ln() / 200_000.0;
+    }
+    (0..3).for_each(|c| assert!((p[c] - mean[c]).abs() < 0.01, "{p:?} and {mean:?}"));
+    let n = 20_000;
+    let wide = |v: &[f64]| Mat::from_fn(3, n, |i, _| v[i]);
+    let row = |v: f64| Mat::from_fn(1, n, |_, _| v);
+    let drawn = expected(&likelihood, &[], &row(1.0), &row(1.0), &wide(&m), &wide(&s)) / n as f64;
+    assert!((drawn - log).abs() < 0.03, "{drawn} and {log}");
+}
+
+#[test]
+fn gradients() {
+    let check = |likelihood: &dyn Likelihood, y: Mat<f64>, theta: Vec<Mat<f64>>, shared: bool| {
+        let (latents, n) = (likelihood.latents(), y.ncols());
+        let mut leaves = vec![cases::matrix(1, latents, n), cases::positive(2, if shared { 1 } else { latents }, n)];
+        leaves.extend(theta);
+        let present = Mat::from_fn(y.nrows(), n, |i, j| if (i + j) % 3 == 1 { 0.0 } else { 1.0 });
+        gradcheck(&leaves, |tape, x| {
+            tape.points(n);
+            let targets = Targets {
+                values: crate::distributions::constant(tape, y.as_ref()),
+                present: crate::distributions::constant(tape, present.as_ref()),
+            };
+            likelihood.expected_log_density(tape, &x[2..], targets, Latent { mean: x[0], variance: x[1] })
+        })
+        .unwrap()
+        .assert_below(1e-6);
+    };
+    check(&Gaussian::new(1), cases::matrix(3, 1, 5), vec![mat![[0.4]]], false);
+    check(&Gaussian::new(3), cases::matrix(3, 3, 5), vec![mat![[0.4], [0.2], [1.1]]], true);
+    check(&Gaussian::new(3), cases::matrix(3, 3, 5), vec![mat![[0.4], [0.2], [1.1]]], false);
+    check(&Scalar::new(StudentT), cases::matrix(3, 1, 5), vec![mat![[0.4]], mat![[3.4]]], false);
+    check(&Scalar::new(Bernoulli), mat![[0.0, 1.0, 1.0, 0.0, 1.0]], vec![], false);
+    check(&Scalar::new(Poisson), mat![[0.0, 3.0, 1.0, 12.0, 4.0]], vec![], false);
+    check(&Categorical::new(3), mat![[0.0, 2.0, 1.0, 1.0, 2.0]], vec![], false);
+    check(&Categorical::new(3), mat![[0.0, 2.0, 1.0, 1.0, 2.0]], vec![], true);
+}
+
+#[test]
+fn targets_that_cannot_be_are_refused() {
+    assert_eq!(Scalar::new(Bernoulli).accepts(0.5), Err("0 or 1"));
+    assert_eq!(Scalar::new(Poisson).accepts(-1.0), Err("a whole number, at least 0"));
+    assert_eq!(Categorical::new(3).accepts(3.0), Err("a class's number, from 0"));
+    assert!(Gaussian::new(1).accepts(-1e9).is_ok() && Categorical::new(3).accepts(2.0).is_ok());
+}

@@ -1,0 +1,195 @@
+//! How good predictions are: of the predictive mixture itself, never of a normal with its moments.
+
+use crate::model::Prediction;
+
+/// Central intervals whose coverage is reported.
+pub const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
+/// Probabilities left out at each end of the integral that is the CRPS.
+const TAIL: f64 = 1e-7;
+/// Intervals of Simpson's rule for each side of it.
+const INTERVALS: usize = 200;
+/// Classes of confidence in the calibration error of a classifier.
+const BINS: usize = 15;
+
+/// Metrics of one numeric target, in its own units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Regression {
+    /// Points whose target is known.
+    pub rows: usize,
+    /// Mean log-density.
+    pub log_likelihood: f64,
+    /// Root mean squared error of the mean.
+    pub rmse: f64,
+    /// Mean absolute error of the median.
+    pub mae: f64,
+    /// Mean continuous ranked probability score.
+    pub crps: f64,
+    /// Fractions of targets in the central intervals of [`LEVELS`].
+    pub coverage: [f64; 3],
+    /// Mean distance between probabilities and the frequency of targets below the quantiles of those probabilities.
+    pub calibration: f64,
+}
+
+/// Metrics of classes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Classification {
+    /// Points whose class is known.
+    pub rows: usize,
+    /// Fraction whose most probable class is right.
+    pub accuracy: f64,
+    /// Mean log-probability of the right class.
+    pub log_likelihood: f64,
+    /// Mean squared distance between probabilities and the right class.
+    pub brier: f64,
+    /// Expected calibration error: the distance between confidence and accuracy, in fifteen bins.
+    pub calibration: f64,
+}
+
+/// Metrics for one target of predictions, in scales in which a unit is `unit` of the target's own.
+///
+/// `y` has a value for each point, in the predictions' scale; NaN ones are left out.
+pub fn regression(prediction: &Prediction, target: usize, y: &[f64], unit: f64) -> Regression {
+    let known: Vec<usize> = (0..y.len()).filter(|&n| !y[n].is_nan()).collect();
+    let average = |f: &dyn Fn(usize) -> f64| known.iter().map(|&n| f(n)).sum::<f64>() / known.len() as f64;
+    let one = |n: usize| {
+        let mut targets = vec![f64::NAN; prediction.targets()];
+        targets[target] = y[n];
+        targets
+    };
+    let pits: Vec<f64> = known.iter().map(|&n| pit(prediction, n, target, y[n])).collect();
+    let coverage = LEVELS.map(|c| {
+        let inside = pits.iter().filter(|p| (**p - 0.5).abs() <= 0.5 * c).count();
+        inside as f64 / known.len() as f64
+    });
+    Regression {
+        rows: known.len(),
+        log_likelihood: average(&|n| prediction.log_density(n, &one(n))) - unit.ln(),
+        rmse: unit * average(&|n| (prediction.moments(n, target).mean - y[n]).powi(2)).sqrt(),
+        mae: unit * average(&|n| (prediction.quantile(n, target, 0.5) - y[n]).abs()),
+        crps: unit * average(&|n| crps(prediction, n, target, y[n])),
+        coverage,
+        calibration: calibration(&pits),
+    }
+}
+
+/// P(target ≤ y), halfway through a jump: uniform over data that are as predicted.
+pub fn pit(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
+    let below = y - 1e-9 * y.abs().max(1.0);
+    0.5 * (prediction.cdf(point, target, y) + prediction.cdf(point, target, below))
+}
+
+/// ∫ (F(z) − 1[z ≥ y])² dz, by Simpson's rule on either side of y.
+pub fn crps(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
+    let low = prediction.quantile(point, target, TAIL).min(y);
+    let high = prediction.quantile(point, target, 1.0 - TAIL).max(y);
+    let side = |from: f64, to: f64, g: &dyn Fn(f64) -> f64| {
+        let h = (to - from) / INTERVALS as f64;
+        let weight = |i: usize| match i {
+            0 | INTERVALS => 1.0,
+            i if i % 2 == 1 => 4.0,
+            _ => 2.0,
+        };
+        (0..=INTERVALS).map(|i| weight(i) * g(from + h * i as f64)).sum::<f64>() * h / 3.0
+    };
+    let f = |z: f64| prediction.cdf(point, target, z);
+    side(low, y, &|z| f(z).powi(2)) + side(y, high, &|z| (1.0 - f(z)).powi(2))
+}
+
+/// The mean over probabilities p of |fraction of PIT values below p − p|.
+fn calibration(pits: &[f64]) -> f64 {
+    let mut sorted = pits.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let levels = (1..100).map(|i| i as f64 / 100.0);
+    let distance = |p: f64| (sorted.partition_point(|&x| x <= p) as f64 / sorted.len() as f64 - p).abs();
+    levels.map(distance).sum::<f64>() / 99.0
+}
+
+/// Metrics for classes, numbered from 0, with NaN for unknown ones; none if the likelihood has no classes.
+pub fn classification(prediction: &Prediction, y: &[f64]) -> Option<Classification> {
+    let mut bins = [(0.0, 0.0); BINS];
+    let (mut rows, mut right, mut log_likelihood, mut brier) = (0_usize, 0.0, 0.0, 0.0);
+    for (n, &y) in y.iter().enumerate().filter(|(_, y)| !y.is_nan()) {
+        let p = prediction.probabilities(n)?;
+        let class = y as usize;
+        let (best, confidence) = p.iter().copied().enumerate().fold((0, 0.0), |b, c| if c.1 > b.1 { c } else { b });
+        let hit = if best == class { 1.0 } else { 0.0 };
+        let bin = ((confidence * BINS as f64) as usize).min(BINS - 1);
+        bins[bin] = (bins[bin].0 + confidence, bins[bin].1 + hit);
+        rows += 1;
+        right += hit;
+        log_likelihood += p.get(class).copied().unwrap_or(0.0).ln();
+        brier += p.iter().enumerate().map(|(c, p)| (p - if c == class { 1.0 } else { 0.0 }).powi(2)).sum::<f64>();
+    }
+    let n = rows as f64;
+    let calibration = bins.iter().map(|(confidence, hits)| (confidence - hits).abs()).sum::<f64>() / n;
+    Some(Classification {
+        rows,
+        accuracy: right / n,
+        log_likelihood: log_likelihood / n,
+        brier: brier / n,
+        calibration,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihoods::{Bernoulli, Gaussian, Scalar};
+    use std::sync::Arc;
+
+    fn normal_cdf(x: f64) -> f64 {
+        0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
+    }
+
+    /// CRPS of a mixture of normals in closed form (Grimit et al. 2006): Σw A(y−μ, σ²) − ½ΣΣww' A(μ−μ', σ²+σ'²).
+    #[test]
+    fn crps_and_quantiles_are_those_of_the_mixture() {
+        let (noise, means, variances) = (0.2, [0.5, -1.0, 2.0], [0.3, 0.05, 0.7]);
+        let components: Vec<f64> = (0..3).flat_map(|i| [means[i], variances[i]]).collect();
+        let p = Prediction::from_components(Arc::new(Gaussian::new(1)), vec![vec![noise]], 3, components);
+        let total = variances.map(|v| v + noise);
+        let a = |m: f64, v: f64| {
+            let z = m / v.sqrt();
+            m * (2.0 * normal_cdf(z) - 1.0) + 2.0 * v.sqrt() * (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt()
+        };
+        for y in [-3.0, 0.1, 0.6, 5.0] {
+            let first: f64 = (0..3).map(|i| a(y - means[i], total[i]) / 3.0).sum();
+            let pairs = (0..3).flat_map(|i| (0..3).map(move |j| (i, j)));
+            let second: f64 = pairs.map(|(i, j)| a(means[i] - means[j], total[i] + total[j]) / 18.0).sum();
+            assert!((crps(&p, 0, 0, y) - (first - second)).abs() < 1e-6, "{y}");
+        }
+        for q in [0.001, 0.3, 0.5, 0.99] {
+            assert!((p.cdf(0, 0, p.quantile(0, 0, q)) - q).abs() < 1e-12);
+        }
+        let m = p.moments(0, 0);
+        assert!((m.mean - 0.5).abs() < 1e-15 && (m.noise - noise).abs() < 1e-15);
+        assert!((m.model - (0.35 + (0.0 + 2.25 + 2.25) / 3.0)).abs() < 1e-12);
+    }
+
+    /// Targets at evenly spaced quantiles of a normal: everything is known.
+    #[test]
+    fn predictions_that_are_right_are_calibrated() {
+        let n = 1000;
+        let p = Prediction::from_components(Arc::new(Gaussian::new(1)), vec![vec![0.5]], 1, [0.3, 0.5].repeat(n));
+        let y: Vec<f64> = (0..n).map(|i| p.quantile(i, 0, (i as f64 + 0.5) / n as f64)).collect();
+        let m = regression(&p, 0, &y, 2.0);
+        assert_eq!(m.rows, n);
+        assert!((m.rmse - 2.0).abs() < 0.01 && (m.mae - 2.0 * (2.0 / std::f64::consts::PI).sqrt()).abs() < 0.01);
+        assert!((m.crps - 2.0 / std::f64::consts::PI.sqrt()).abs() < 0.01, "{}", m.crps);
+        let entropy = 0.5 * (std::f64::consts::TAU * std::f64::consts::E * 4.0).ln();
+        assert!((m.log_likelihood + entropy).abs() < 0.01);
+        m.coverage.iter().zip(LEVELS).for_each(|(c, l)| assert!((c - l).abs() < 0.002));
+        assert!(m.calibration < 1e-3);
+    }
+
+    #[test]
+    fn classes_by_hand() {
+        // logistic of ±large: nearly certain, right three times of four
+        let p = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, [40.0, 0.0].repeat(4));
+        let m = classification(&p, &[1.0, 1.0, 0.0, 1.0]).unwrap();
+        assert_eq!((m.rows, m.accuracy), (4, 0.75));
+        assert!((m.brier - 0.5).abs() < 1e-12 && (m.calibration - 0.25).abs() < 1e-12);
+        let q = Prediction::from_components(Arc::new(Gaussian::new(1)), vec![vec![0.5]], 1, vec![0.3, 0.5]);
+        assert!(classification(&q, &[1.0]).is_none());
+    }
+}
