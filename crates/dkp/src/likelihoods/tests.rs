@@ -35,8 +35,10 @@ fn expected(
     run.scalar(value)
 }
 
-/// One-target likelihoods with parameters and a target that each can have.
-fn scalars() -> Vec<(&'static str, Box<dyn Likelihood>, Vec<Vec<f64>>, f64)> {
+/// A name, a likelihood of one target, its parameters, and a target that it can have.
+type Case = (&'static str, Box<dyn Likelihood>, Vec<Vec<f64>>, f64);
+
+fn scalars() -> Vec<Case> {
     vec![
         ("Gaussian", Box::new(Gaussian::new(1)), vec![vec![0.3]], 0.7),
         ("Student-t", Box::new(Scalar::new(StudentT)), vec![vec![0.4], vec![3.5]], 0.7),

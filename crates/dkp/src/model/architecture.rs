@@ -9,8 +9,10 @@ use std::sync::Arc;
 pub enum InputKind {
     /// G₁ = XᵀX/N₀.
     Fixed,
-    /// A Bayesian lengthscale matrix: Ω itself, or G₁ where there are more features than inducing points.
+    /// A Bayesian lengthscale matrix Ω; for more features than inducing points, where these allow it, [`Gram`](InputKind::Gram) instead.
     InverseWishart,
+    /// Its equivalent for many features: G₁ itself is drawn.
+    Gram,
 }
 
 /// What follows a kernel in a model that is trained.

@@ -78,4 +78,6 @@ fn tile_width(points: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests;
+mod inference_tests;
+#[cfg(test)]
+mod prior_tests;

@@ -80,11 +80,11 @@ impl Recorded {
 
         // step: what depends on parameters alone
         let inducing = nodes.get(&mut step, "inducing.inputs");
-        let (features, m) = (inducing.rows(), inducing.cols());
+        let features = inducing.rows();
         let scaling =
             a.scale_features.then(|| [nodes.get(&mut step, "features.scale"), nodes.get(&mut step, "features.bias")]);
         let inducing = scaled(&mut step, scaling, inducing);
-        let input = record_input(&mut step, &mut nodes, a.input, features, m);
+        let input = record_input(&mut step, &mut nodes, a.input);
         let layers: Vec<(KernelNodes<'_>, Box<dyn Process>)> = (a.layers.iter().enumerate())
             .map(|(i, layer)| {
                 let prefix = format!("layer {}", i + 1);
@@ -208,19 +208,11 @@ fn scaled(tape: &mut Tape, scaling: Option<[Node; 2]>, x: Node) -> Node {
     tape.scale_rows(scale, moved)
 }
 
-fn record_input(
-    step: &mut Tape,
-    nodes: &mut ParameterNodes<'_>,
-    kind: InputKind,
-    features: usize,
-    inducing: usize,
-) -> Input {
+fn record_input(step: &mut Tape, nodes: &mut ParameterNodes<'_>, kind: InputKind) -> Input {
     match kind {
         InputKind::Fixed => Input::Fixed,
-        InputKind::InverseWishart => {
-            let process = record_inverse_wishart(step, nodes, "input");
-            if features > inducing { Input::Gram(process) } else { Input::Omega(process) }
-        }
+        InputKind::InverseWishart => Input::Omega(record_inverse_wishart(step, nodes, "input")),
+        InputKind::Gram => Input::Gram(record_inverse_wishart(step, nodes, "input")),
     }
 }
 

@@ -28,7 +28,7 @@ impl Default for Start {
 }
 
 /// A model for data in unit scales.
-pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
+pub fn initialise(mut architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
     let chosen = choose(data, start.inducing.max(1), Key::new(start.seed));
     let (features, m) = (data.features(), chosen.len());
     let inducing: Vec<f64> = chosen.iter().flat_map(|&n| data.x(n)).copied().collect();
@@ -41,9 +41,15 @@ pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> R
     // the tower of the infinitely wide network at the inducing points
     let x = MatRef::from_column_major_slice(&inducing, features, m);
     let mut gram = faer::Scale(1.0 / features as f64) * (x.transpose() * x);
-    if architecture.input == InputKind::InverseWishart {
-        let root = if features > m { factor(&gram) } else { Mat::identity(features, features) };
-        add_inverse_wishart(&mut p, "input", start.delta, &root)?;
+    if architecture.input == InputKind::InverseWishart && features > m && is_regular(&gram) {
+        architecture.input = InputKind::Gram;
+    }
+    match architecture.input {
+        InputKind::Fixed => {}
+        InputKind::InverseWishart => {
+            add_inverse_wishart(&mut p, "input", start.delta, &Mat::identity(features, features))?;
+        }
+        InputKind::Gram => add_inverse_wishart(&mut p, "input", start.delta, &factor(&gram))?,
     }
     for (i, layer) in architecture.layers.iter().enumerate() {
         let prefix = format!("layer {}", i + 1);
@@ -141,6 +147,14 @@ fn evaluate(kernel: &dyn Kernel, parameters: &[f64], gram: &Mat<f64>) -> Mat<f64
     }
 }
 
+/// Whether a Gram matrix is safely positive definite.
+fn is_regular(gram: &Mat<f64>) -> bool {
+    let n = gram.nrows();
+    let mean = (0..n).map(|i| gram[(i, i)]).sum::<f64>() / n as f64;
+    let reduced = Mat::from_fn(n, n, |i, j| gram[(i, j)] - if i == j { 1e-6 * mean } else { 0.0 });
+    mean > 0.0 && reduced.llt(faer::Side::Lower).is_ok()
+}
+
 /// L with LLᵀ = K, with a little added to a singular K.
 fn factor(k: &Mat<f64>) -> Mat<f64> {
     let n = k.nrows();
@@ -189,5 +203,5 @@ fn residual_variance(data: &Dataset, chosen: &[usize]) -> f64 {
     differences.sort_by(f64::total_cmp);
     // the median of |N(0, 2σ²)| is 0.954σ
     let median = differences.get(differences.len() / 2).copied().unwrap_or(0.3);
-    (0.5 * (median / 0.954).powi(2)).clamp(1e-3, 0.5)
+    (0.5 * (median / 0.954).powi(2)).clamp(1e-2, 0.5)
 }

@@ -9,4 +9,7 @@ mod trainer;
 pub use adam::Adam;
 pub use initialise::{Start, initialise};
 pub use schedule::Schedule;
-pub use trainer::{Options, Record, Trainer, TrainingError};
+pub use trainer::{Options, Record, State, Trainer, TrainingError};
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ const PATIENCE: u32 = 3;
 const ROLLBACKS: u32 = 3;
 /// Steps between good states that are kept.
 const KEEP_EVERY: u64 = 100;
-/// A bound this many nats a point below the best mean means divergence.
+/// A bound this many nats a point below the best mean means divergence, or half of the best mean's size where that is more.
 const FALL: f64 = 10.0;
 /// Decay of the running mean of the bound.
 const MEMORY: f64 = 0.9;
@@ -90,13 +90,25 @@ pub enum TrainingError {
     },
 }
 
-/// A training run: what it takes to go on from here.
+/// What it takes to go on from a point of a run, to the same bits.
 #[derive(Clone, Debug, PartialEq)]
-struct State {
-    parameters: Parameters,
-    adam: Adam,
-    mean_bound: Option<f64>,
-    best: f64,
+pub struct State {
+    /// The next step's number.
+    pub step: u64,
+    /// The optimiser's moments.
+    pub adam: Adam,
+    /// What rollbacks have left of the learning rate.
+    pub caution: f64,
+    /// How often the run went back.
+    pub rollbacks: u32,
+    /// Steps that failed since the last one that did not.
+    pub failures: u32,
+    /// The bound's running mean.
+    pub mean_bound: Option<f64>,
+    /// The best of it.
+    pub best: f64,
+    /// The parameters, the optimiser and the bound's mean to go back to.
+    pub good: (Parameters, Adam, Option<f64>),
 }
 
 /// Trains a model on data in unit scales, step by step.
@@ -104,16 +116,8 @@ pub struct Trainer<'a> {
     model: &'a mut Model,
     data: &'a Dataset,
     options: Options,
-    step: u64,
-    adam: Adam,
+    state: State,
     gradient: Vec<Vec<f64>>,
-    /// The factor that rollbacks have left of the rate.
-    caution: f64,
-    rollbacks: u32,
-    failures: u32,
-    mean_bound: Option<f64>,
-    best: f64,
-    good: State,
     /// The order of points in an epoch.
     epoch: Option<(u64, Vec<usize>)>,
 }
@@ -123,32 +127,38 @@ impl<'a> Trainer<'a> {
     pub fn new(model: &'a mut Model, data: &'a Dataset, options: Options) -> Trainer<'a> {
         let sizes: Vec<usize> = model.parameters().free().map(|p| p.kept.len()).collect();
         let adam = Adam::new(&sizes);
-        let good = State {
-            parameters: model.parameters().clone(),
-            adam: adam.clone(),
-            mean_bound: None,
-            best: f64::NEG_INFINITY,
-        };
-        Trainer {
-            gradient: vec![Vec::new(); sizes.len()],
-            model,
-            data,
-            options,
+        let state = State {
             step: 0,
-            adam,
+            adam: adam.clone(),
             caution: 1.0,
             rollbacks: 0,
             failures: 0,
             mean_bound: None,
             best: f64::NEG_INFINITY,
-            good,
-            epoch: None,
-        }
+            good: (model.parameters().clone(), adam, None),
+        };
+        Trainer::resume(model, data, options, state)
+    }
+
+    /// A run that goes on: with the model's parameters as they were when the state was taken.
+    pub fn resume(model: &'a mut Model, data: &'a Dataset, options: Options, state: State) -> Trainer<'a> {
+        let gradient = state.adam.first.iter().map(|m| vec![0.0; m.len()]).collect();
+        Trainer { model, data, options, state, gradient, epoch: None }
+    }
+
+    /// Where the run is.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The model as it is now.
+    pub fn model(&self) -> &Model {
+        self.model
     }
 
     /// Takes all steps; `watch` sees each and returns whether to go on.
     pub fn run(&mut self, mut watch: impl FnMut(&Record) -> bool) -> Result<(), TrainingError> {
-        while self.step < self.options.steps {
+        while self.state.step < self.options.steps {
             let record = self.step()?;
             if !watch(&record) {
                 break;
@@ -159,22 +169,24 @@ impl<'a> Trainer<'a> {
 
     /// Takes one step.
     pub fn step(&mut self) -> Result<Record, TrainingError> {
-        let step = self.step;
-        let rate = self.caution * self.options.schedule.at(step, self.options.steps);
+        let step = self.state.step;
+        let rate = self.state.caution * self.options.schedule.at(step, self.options.steps);
         let kl = ((step + 1) as f64 / (self.options.kl_warm_up as f64 + 1.0)).min(1.0);
         let rows = self.batch_rows(step);
         let batch = Batch { data: self.data, rows: rows.as_deref() };
         let key = Key::new(self.options.seed).step(step);
         let outcome = self.model.gradient(batch, self.options.draws, key, kl, &mut self.gradient);
-        self.step += 1;
+        self.state.step += 1;
         let gradient_norm = self.gradient.iter().flatten().map(|g| g * g).sum::<f64>().sqrt();
         let mut record =
             Record { step, bound: None, rate, gradient_norm, deltas: Vec::new(), failure: None, rolled_back: false };
         match outcome {
             Ok(bound) => {
-                let fell = self.mean_bound.is_some() && kl == 1.0 && bound.total < self.best - FALL;
+                let fell = self.state.mean_bound.is_some()
+                    && kl == 1.0
+                    && bound.total < self.state.best - FALL.max(0.5 * self.state.best.abs());
                 if fell {
-                    let error = TrainingError::Diverging { step, best: self.best, bound: bound.total };
+                    let error = TrainingError::Diverging { step, best: self.state.best, bound: bound.total };
                     self.roll_back(error)?;
                     record.rolled_back = true;
                 } else {
@@ -183,8 +195,8 @@ impl<'a> Trainer<'a> {
                 record.bound = Some(bound);
             }
             Err(failure) => {
-                self.failures += 1;
-                if self.failures >= PATIENCE {
+                self.state.failures += 1;
+                if self.state.failures >= PATIENCE {
                     self.roll_back(TrainingError::Failing { step, failure: failure.clone() })?;
                     record.rolled_back = true;
                 }
@@ -196,35 +208,33 @@ impl<'a> Trainer<'a> {
     }
 
     fn accept(&mut self, rate: f64, bound: &Bound, kl: f64) {
-        self.failures = 0;
-        let mean = self.mean_bound.map_or(bound.total, |m| MEMORY * m + (1.0 - MEMORY) * bound.total);
-        self.mean_bound = Some(mean);
+        let state = &mut self.state;
+        state.failures = 0;
+        let mean = state.mean_bound.map_or(bound.total, |m| MEMORY * m + (1.0 - MEMORY) * bound.total);
+        state.mean_bound = Some(mean);
         if kl == 1.0 {
-            self.best = self.best.max(mean);
+            state.best = state.best.max(mean);
         }
         // this gradient was taken here: the state is good
-        if self.step % KEEP_EVERY == 1 {
-            self.good = State {
-                parameters: self.model.parameters().clone(),
-                adam: self.adam.clone(),
-                mean_bound: self.mean_bound,
-                best: self.best,
-            };
+        if state.step % KEEP_EVERY == 1 {
+            state.good = (self.model.parameters().clone(), state.adam.clone(), state.mean_bound);
         }
-        let (adam, gradient) = (&mut self.adam, &self.gradient);
-        self.model.update(|p| adam.ascend(rate, p.free_mut().map(|p| &mut p.kept), gradient));
+        let gradient = &self.gradient;
+        self.model.update(|p| state.adam.ascend(rate, p.free_mut().map(|p| &mut p.kept), gradient));
     }
 
     fn roll_back(&mut self, error: TrainingError) -> Result<(), TrainingError> {
-        if self.rollbacks == ROLLBACKS {
+        let state = &mut self.state;
+        if state.rollbacks == ROLLBACKS {
             return Err(error);
         }
-        self.rollbacks += 1;
-        self.failures = 0;
-        self.caution *= 0.5;
-        let good = self.good.clone();
-        self.model.update(|p| *p = good.parameters);
-        (self.adam, self.mean_bound, self.best) = (good.adam, good.mean_bound, good.best);
+        state.rollbacks += 1;
+        state.failures = 0;
+        state.caution *= 0.5;
+        let (parameters, adam, mean_bound) = state.good.clone();
+        self.model.update(|p| *p = parameters);
+        (state.adam, state.mean_bound) = (adam, mean_bound);
+        state.best = mean_bound.unwrap_or(f64::NEG_INFINITY);
         Ok(())
     }
 

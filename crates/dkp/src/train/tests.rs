@@ -1,0 +1,131 @@
+//! Runs: that they learn, resume to the same bits, and survive hard inputs.
+
+use super::*;
+use crate::data::Dataset;
+use crate::kernels::SquaredExponential;
+use crate::likelihoods::Gaussian;
+use crate::model::{Architecture, Model};
+use dkp_tape::gradcheck::cases;
+use dkp_tape::random::Key;
+use faer::Mat;
+use std::sync::Arc;
+
+fn diwp() -> Architecture {
+    Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)))
+}
+
+fn nngp() -> Architecture {
+    Architecture::nngp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)))
+}
+
+fn smooth(points: usize) -> Dataset {
+    let x = cases::matrix(1, 3, points);
+    let y = Mat::from_fn(1, points, |_, n| (4.0 * x[(0, n)] + x[(1, n)]).sin() + 0.1 * (7.0 * n as f64).sin());
+    let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
+    let (sx, sy) = data.scales();
+    data.scaled(&sx, &sy)
+}
+
+fn start(inducing: usize) -> Start {
+    Start { inducing, ..Start::default() }
+}
+
+/// The NNGP is a special case of the DIWP, so the latter's bound is at least as good where both are trained.
+#[test]
+fn the_diwp_bound_is_not_below_the_nngps() {
+    let data = smooth(60);
+    let train = |architecture: Architecture| {
+        let mut model = initialise(architecture, &data, start(15)).unwrap();
+        let options = Options { steps: 2000, draws: 4, ..Options::default() };
+        let mut first = None;
+        Trainer::new(&mut model, &data, options)
+            .run(|r| {
+                first = first.or(r.bound.as_ref().map(|b| b.total));
+                true
+            })
+            .unwrap();
+        let bound = model.bound(&data, 400, Key::new(7)).unwrap();
+        assert!(bound.total > first.unwrap() + 0.3, "{first:?} and {bound:?}");
+        bound
+    };
+    let (nngp, diwp) = (train(nngp()), train(diwp()));
+    assert!(diwp.total > nngp.total - 2.0 * diwp.standard_error, "{diwp:?} and {nngp:?}");
+}
+
+/// Stopped after any step and resumed, a run ends with the same bits; so it does with minibatches.
+#[test]
+fn a_resumed_run_ends_with_the_same_bits() {
+    let data = smooth(50);
+    for batch in [None, Some(17)] {
+        let options = Options { steps: 30, draws: 3, batch, ..Options::default() };
+        let fresh = || initialise(diwp(), &data, start(8)).unwrap();
+        let mut whole = fresh();
+        Trainer::new(&mut whole, &data, options).run(|_| true).unwrap();
+        let mut parts = fresh();
+        let mut trainer = Trainer::new(&mut parts, &data, options);
+        trainer.run(|r| r.step < 12).unwrap();
+        let (state, parameters) = (trainer.state().clone(), trainer.model().parameters().clone());
+        let mut resumed = Model::new(diwp(), parameters);
+        Trainer::resume(&mut resumed, &data, options, state).run(|_| true).unwrap();
+        assert_eq!(whole.parameters(), resumed.parameters());
+    }
+}
+
+/// A learning rate that cannot work: the run goes back, says so, and in the end stops with a reason.
+#[test]
+fn divergence_is_rolled_back_and_said() {
+    let data = smooth(40);
+    let mut model = initialise(diwp(), &data, start(8)).unwrap();
+    let schedule = Schedule { rate: 50.0, warm_up: 0, ..Schedule::default() };
+    let options = Options { steps: 200, draws: 2, schedule, ..Options::default() };
+    let mut rollbacks = 0;
+    let outcome = Trainer::new(&mut model, &data, options).run(|r| {
+        rollbacks += u32::from(r.rolled_back);
+        true
+    });
+    assert_eq!(rollbacks, 3);
+    let message = outcome.unwrap_err().to_string();
+    assert!(message.contains("after going back 3 times") && message.contains("would help"), "{message}");
+    assert!(model.parameters().iter().all(|p| p.kept.iter().all(|v| v.is_finite())));
+}
+
+fn trains(name: &str, x: Mat<f64>, y: Mat<f64>) {
+    let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
+    let (sx, sy) = data.scales();
+    let data = data.scaled(&sx, &sy);
+    for architecture in [diwp(), nngp()] {
+        let mut model = initialise(architecture, &data, start(20)).unwrap();
+        let options = Options { steps: 60, draws: 2, ..Options::default() };
+        let (mut first, mut last, mut failures) = (None, f64::NAN, 0);
+        let outcome = Trainer::new(&mut model, &data, options).run(|r| {
+            if let Some(b) = &r.bound {
+                first = first.or(Some(b.total));
+                last = b.total;
+            }
+            failures += u32::from(r.failure.is_some());
+            true
+        });
+        outcome.unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(failures, 0, "{name}");
+        assert!(last > first.unwrap(), "{name}: {first:?} and {last}");
+        let prediction = model.predict(x.as_ref(), 5, Key::new(0)).unwrap();
+        assert!((0..x.ncols()).all(|n| prediction.moments(n, 0).mean.is_finite()), "{name}");
+    }
+}
+
+#[test]
+fn hard_inputs_train() {
+    let x = cases::matrix(1, 3, 40);
+    let y = |n: usize| (4.0 * x[(0, n)]).sin();
+    let targets = |points: usize| Mat::from_fn(1, points, |_, n| y(n % 40));
+    trains("duplicated rows", Mat::from_fn(3, 80, |i, n| x[(i, n % 4)]), Mat::from_fn(1, 80, |_, n| y(n % 4)));
+    trains("constant column", Mat::from_fn(3, 40, |i, n| if i == 1 { 3.3 } else { x[(i, n)] }), targets(40));
+    trains("huge and tiny columns", Mat::from_fn(3, 40, |i, n| x[(i, n)] * [1e6, 1e-6, 1.0][i]), targets(40));
+    trains("fewer points than inducing points", Mat::from_fn(3, 7, |i, n| x[(i, n)]), targets(7));
+    trains("one point", Mat::from_fn(3, 1, |i, n| x[(i, n)]), targets(1));
+    trains("one feature", Mat::from_fn(1, 40, |i, n| x[(i, n)]), targets(40));
+    let wide = cases::matrix(2, 500, 100);
+    trains("500 features of 100 points", wide, targets(100));
+    trains("equal targets", x.clone(), Mat::from_fn(1, 40, |_, _| 2.5));
+    trains("an outlier", x.clone(), Mat::from_fn(1, 40, |_, n| if n == 3 { 1e9 } else { y(n) }));
+}
