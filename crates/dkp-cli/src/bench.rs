@@ -1,0 +1,222 @@
+//! `dkp bench`: what a training step costs.
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use dkp::data::Dataset;
+use dkp::kernels::{self, Kernel};
+use dkp::likelihoods::Gaussian;
+use dkp::model::Architecture;
+use dkp::train::{Options, Start, Trainer, initialise};
+use dkp_tape::random::{Key, fill_normal};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
+use rayon::prelude::*;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long steps are measured, after some that warm up.
+const MEASURED: Duration = Duration::from_secs(4);
+const WARM_UP: usize = 3;
+/// Columns of the matrix product that steps are compared with.
+const PRODUCT_COLUMNS: usize = 455;
+
+/// Training steps on synthetic data of a known problem's shape.
+#[derive(Args)]
+pub struct Arguments {
+    /// The problem whose shape the data have.
+    #[arg(long, value_enum, default_value_t = Problem::Boston)]
+    problem: Problem,
+    /// The family of models.
+    #[arg(long, value_enum, default_value_t = Family::Diwp)]
+    family: Family,
+    /// The kernel of every layer.
+    #[arg(long, value_enum, default_value_t = KernelName::Sqexp)]
+    kernel: KernelName,
+    /// Hidden layers: inverse-Wishart ones after the input's for diwp.
+    #[arg(long, default_value_t = 1)]
+    layers: usize,
+    /// Inducing points.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..100_000))]
+    m: u64,
+    /// Posterior draws a step [default: the problem's].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..100_000))]
+    s: Option<u64>,
+    /// Points a step [default: the problem's].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..1_000_000_000))]
+    b: Option<u64>,
+    /// Threads [default: all cores].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..10_000))]
+    threads: Option<u64>,
+    /// One JSON object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Problem {
+    Boston,
+    Kin8nm,
+    Protein,
+}
+
+impl Problem {
+    /// Points, features, draws and batch.
+    fn shape(self) -> (usize, usize, usize, usize) {
+        match self {
+            Problem::Boston => (455, 13, 10, 455),
+            Problem::Kin8nm => (7372, 8, 1, 1000),
+            Problem::Protein => (41_157, 9, 1, 5000),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Family {
+    Diwp,
+    Nngp,
+    Dgp,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum KernelName {
+    Sqexp,
+    Matern12,
+    Matern32,
+    Matern52,
+    Relu,
+    Arcsine,
+}
+
+impl KernelName {
+    fn kernel(self) -> Arc<dyn Kernel> {
+        match self {
+            KernelName::Sqexp => Arc::new(kernels::SquaredExponential),
+            KernelName::Matern12 => Arc::new(kernels::Matern12),
+            KernelName::Matern32 => Arc::new(kernels::Matern32),
+            KernelName::Matern52 => Arc::new(kernels::Matern52),
+            KernelName::Relu => Arc::new(kernels::Relu),
+            KernelName::Arcsine => Arc::new(kernels::Arcsine),
+        }
+    }
+}
+
+/// A name as it is typed.
+fn name(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or(String::new(), |v| v.get_name().to_string())
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let threads = arguments.threads.map_or(0, |t| t as usize);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("starting threads")?;
+    pool.install(|| measure(arguments))
+}
+
+fn measure(a: &Arguments) -> anyhow::Result<()> {
+    let (points, features, draws, batch) = a.problem.shape();
+    let m = a.m as usize;
+    let s = if a.family == Family::Nngp { 1 } else { a.s.map_or(draws, |s| s as usize) };
+    let b = a.b.map_or(batch, |b| b as usize);
+    let threads = rayon::current_num_threads();
+    let data = synthetic(points.max(b), features)?;
+    let likelihood = Arc::new(Gaussian::new(1));
+    let kernel = a.kernel.kernel();
+    let architecture = match a.family {
+        Family::Diwp => Architecture::diwp(kernel, a.layers, likelihood),
+        Family::Nngp => Architecture::nngp(kernel, a.layers, likelihood),
+        Family::Dgp => Architecture::dgp(kernel, a.layers, features, likelihood),
+    };
+    let mut model = initialise(architecture, &data, Start { inducing: m, ..Start::default() })?;
+    let options = Options { steps: u64::MAX, draws: s, batch: Some(b), ..Options::default() };
+    let mut trainer = Trainer::new(&mut model, &data, options);
+    for _ in 0..WARM_UP {
+        trainer.step()?;
+    }
+    let (mut steps, begun) = (0, Instant::now());
+    while steps < 3 || begun.elapsed() < MEASURED {
+        trainer.step()?;
+        steps += 1;
+    }
+    let seconds = begun.elapsed().as_secs_f64() / steps as f64;
+    let rate = flops(a.family, a.layers, features, m, b, s) / seconds;
+    let fraction = rate / product_rate(m, threads);
+    let (problem, family, kernel) = (name(a.problem), name(a.family), name(a.kernel));
+    let (layers, milliseconds, gflops, memory) = (a.layers, 1e3 * seconds, 1e-9 * rate, peak_memory());
+    let mut out = std::io::stdout().lock();
+    if a.json {
+        let memory = memory.map_or("null".to_string(), |mb| format!("{mb:.1}"));
+        writeln!(
+            out,
+            "{{\"problem\":\"{problem}\",\"family\":\"{family}\",\"kernel\":\"{kernel}\",\"layers\":{layers},\"m\":{m},\
+             \"s\":{s},\"b\":{b},\"threads\":{threads},\"ms_per_step\":{milliseconds:.3},\"gflops\":{gflops:.2},\
+             \"gemm_fraction\":{fraction:.3},\"peak_rss_mb\":{memory}}}"
+        )?;
+    } else {
+        writeln!(out, "{:<34} {:>9} {:>8} {:>8} {:>8}", "one training step", "ms", "GFLOP/s", "of gemm", "peak MB")?;
+        let what = format!("{problem} {family} {kernel} L{layers} M{m} S{s} B{b} T{threads}");
+        let memory = memory.map_or("?".to_string(), |mb| format!("{mb:.0}"));
+        writeln!(out, "{what:<34} {milliseconds:>9.2} {gflops:>8.1} {fraction:>8.2} {memory:>8}")?;
+    }
+    Ok(())
+}
+
+/// Features that are normal and a smooth function of them with noise, in unit scales.
+fn synthetic(points: usize, features: usize) -> anyhow::Result<Dataset> {
+    let mut x = vec![0.0; points * features];
+    fill_normal(Key::new(1).stream(0, 0), features, |n| n as u64, &mut x);
+    let mut noise = vec![0.0; points];
+    fill_normal(Key::new(1).stream(0, 1), points, |_| 0, &mut noise);
+    let value = |n: usize| x[n * features..(n + 1) * features].iter().sum::<f64>().sin() + 0.1 * noise[n];
+    let y: Vec<f64> = (0..points).map(value).collect();
+    let data = Dataset::new(
+        MatRef::from_column_major_slice(&x, features, points),
+        MatRef::from_column_major_slice(&y, 1, points),
+    )?;
+    let (sx, sy) = data.scales();
+    Ok(data.scaled(&sx, &sy))
+}
+
+/// Useful floating-point operations of a step, forward and backward: M³ a draw and M² a point, draw and layer.
+fn flops(family: Family, layers: usize, features: usize, m: usize, b: usize, s: usize) -> f64 {
+    let (l, f, m, b, s) = (layers as f64, features as f64, m as f64, b as f64, s as f64);
+    let (cube, square) = (m * m * m, m * m * b);
+    // C = chol(I + TᵀKT), E, C⁻¹ and their adjoints; E·k_it
+    let output = 24.0 * cube + 6.0 * square;
+    let input = |rows: f64| 6.0 * rows * f * (m + b) + 6.0 * rows * m * b;
+    let hidden = match family {
+        Family::Nngp => 0.0,
+        // two Cholesky factors, two solves, CᵀC; L⁻¹ψ, L⁻ᵀ(…), G·b
+        Family::Diwp => 13.3 * cube + 12.0 * square,
+        // a Cholesky factor and the Gaussian posterior; L⁻¹k, and products of the features
+        Family::Dgp => 26.0 * cube + 3.0 * square + 12.0 * f * m * b,
+    };
+    s * (output + l * hidden + input(f))
+}
+
+/// Floating-point operations a second of plain products M×M by M×455, one a thread, all at once.
+fn product_rate(m: usize, threads: usize) -> f64 {
+    let seconds: Vec<f64> = (0..threads)
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|_| {
+            let (a, x) =
+                (Mat::from_fn(m, m, |i, j| (i + j) as f64), Mat::from_fn(m, PRODUCT_COLUMNS, |i, j| (i * j) as f64));
+            let mut y = Mat::zeros(m, PRODUCT_COLUMNS);
+            let begun = Instant::now();
+            let mut count = 0;
+            while begun.elapsed() < Duration::from_millis(200) {
+                matmul(y.as_mut(), Accum::Replace, a.as_ref(), x.as_ref(), 1.0, Par::Seq);
+                count += 1;
+            }
+            begun.elapsed().as_secs_f64() / count as f64
+        })
+        .collect();
+    seconds.iter().map(|t| 2.0 * (m * m * PRODUCT_COLUMNS) as f64 / t).sum()
+}
+
+/// The most memory that this process has had, in MB, where the system tells.
+fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|l| l.starts_with("VmHWM"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kb| kb / 1024.0)
+}
