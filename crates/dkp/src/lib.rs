@@ -1,8 +1,10 @@
 //! Deep kernel processes: Bayesian models made of kernels and random Gram matrices.
 //!
 //! A model maps a Gram matrix of the inputs through kernels and processes, turn by turn, to that of its outputs. Its parts, in the
-//! order in which data flows: [`gram`], the matrices; [`kernels`], functions of them; [`distributions`], from which
-//! they are drawn.
+//! order in which data flows: [`data`]; [`gram`], the matrices; [`kernels`], functions of them; [`distributions`], from which
+//! they are drawn; [`processes`], the draws between two kernels; [`output`], the Gaussian process at the end; [`likelihoods`];
+//! [`params`], what is learned; [`model`], all of it together, with its bound and its predictions, or as a prior to draw from;
+//! [`train`]; and [`metrics`].
 
 pub mod data;
 

@@ -21,7 +21,7 @@ impl Tape {
     /// A matrix that is not positive definite stops the run with [`Problem::NotPositiveDefinite`].
     #[track_caller]
     pub fn cholesky(&mut self, a: Node) -> Lower {
-        self.record_cholesky(a, false)
+        self.record_cholesky(&[a], false)
     }
 
     /// The Cholesky factor of a symmetric matrix that may be singular to rounding, like a kernel of close points.
@@ -31,20 +31,29 @@ impl Tape {
     /// [`Problem::NotPositiveDefinite`].
     #[track_caller]
     pub fn cholesky_with_jitter(&mut self, a: Node) -> Lower {
-        self.record_cholesky(a, true)
+        self.record_cholesky(&[a], true)
+    }
+
+    /// The same with jitter relative to the mean of `scale` instead: for a difference of matrices, whose own diagonal may be
+    /// rounding errors, the diagonal of what it was subtracted from.
+    #[track_caller]
+    pub fn cholesky_with_jitter_of(&mut self, a: Node, scale: Node) -> Lower {
+        self.record_cholesky(&[a, scale], true)
     }
 
     #[track_caller]
-    fn record_cholesky(&mut self, a: Node, jitter: bool) -> Lower {
-        square("cholesky", a);
-        let n = a.rows();
-        Lower(self.record(Box::new(Cholesky { jitter }), &[a], (n, n), Memory { saved: 0, scratch: n * n }))
+    fn record_cholesky(&mut self, arguments: &[Node], jitter: bool) -> Lower {
+        square("cholesky", arguments[0]);
+        let n = arguments[0].rows();
+        Lower(self.record(Box::new(Cholesky { jitter }), arguments, (n, n), Memory { saved: 0, scratch: n * n }))
     }
 }
 
 /// The smallest pivot that is accepted before jitter is tried, relative to the mean of the diagonal. Below it a solve
 /// loses more than half of its digits.
 const LEAST_PIVOT: f64 = 1e-10;
+/// The smallest mean that jitter is relative to: a matrix of zeros gets a factor too, of nearly nothing.
+const LEAST_MEAN: f64 = 1e-100;
 /// Jitters that are tried in turn, relative to the mean of the diagonal.
 const JITTERS: [f64; 5] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4];
 
@@ -59,7 +68,12 @@ impl Operation for Cholesky {
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
         let (size, a) = (run.rows, run.inputs.slice(0));
-        let mean = a.iter().step_by(size + 1).sum::<f64>() / size as f64;
+        let mean = match run.inputs.count() {
+            1 => a.iter().step_by(size + 1).sum::<f64>() / size as f64,
+            _ => run.inputs.slice(1).iter().sum::<f64>() / run.inputs.slice(1).len() as f64,
+        };
+        // written so that NaN stays NaN
+        let mean = if mean < LEAST_MEAN { LEAST_MEAN } else { mean };
         let mut factorise = |jitter: f64, least: f64| {
             run.output.copy_from_slice(a);
             run.output.iter_mut().step_by(size + 1).for_each(|d| *d += jitter);
@@ -257,11 +271,27 @@ mod tests {
         assert!(jitter.count == 1 && (1e-8..=1e-7).contains(&jitter.largest), "{jitter:?}");
         let expected = &singular + faer::Scale(3.0 * jitter.largest) * Mat::<f64>::identity(n, n);
         assert!((run.value(b) - expected).norm_max() < 1e-13);
+        run.set(a, Mat::<f64>::zeros(n, n).as_ref()).unwrap();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        assert!(run.jitter().count == 1 && run.value(b).norm_max() < 1e-100);
         run.set(a, indefinite.as_ref()).unwrap();
         let failure = run.forward(Key::new(0), Pass::Value).unwrap_err();
         assert_eq!(failure.problem, Problem::NotPositiveDefinite { size: n, pivot: 0, value: 0.0 });
         run.set(a, Mat::<f64>::identity(n, n).as_ref()).unwrap();
         run.forward(Key::new(0), Pass::Value).unwrap();
         assert_eq!(run.jitter().count, 0);
+    }
+
+    /// Rounding errors where a difference should be zero: jitter relative to what they are errors of.
+    #[test]
+    fn jitter_can_be_relative_to_another_matrix() {
+        let mut tape = Tape::new("difference");
+        let (a, scale) = (tape.leaf("a", 2, 2), tape.number(4.0));
+        let l = tape.cholesky_with_jitter_of(a, scale).matrix();
+        let mut run = tape.finish().workspace();
+        run.set_slice(a, &[-1e-15, 0.0, 0.0, 1e-15]).unwrap();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        assert_eq!(run.jitter().largest, 1e-8);
+        assert!((run.value(l)[(0, 0)].powi(2) / 4e-8 - 1.0).abs() < 1e-6);
     }
 }

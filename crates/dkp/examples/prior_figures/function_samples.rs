@@ -2,7 +2,7 @@
 
 use crate::drawing::{Anchor, Axis, BLACK, GREY, Panel, RGBColor, Scene, TICK};
 use dkp::kernels::SquaredExponential;
-use dkp::model::{Prior, PriorError, PriorInput, PriorKernel};
+use dkp::model::{Prior, PriorError, PriorKernel};
 use dkp_tape::random::Key;
 use faer::Mat;
 
@@ -27,7 +27,7 @@ const SMALL: f64 = 21.0;
 const COLOURS: [RGBColor; FUNCTIONS] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
 
-/// One draw of the last Gram matrix a panel, and several functions given it.
+/// One draw of the Gram matrices a panel, and several functions given them, by colour.
 pub fn figure() -> Result<Scene, PriorError> {
     // One feature. A second that is constant would change nothing: the kernel is of
     // R_ij = (x_i−x_j)ᵀΩ(x_i−x_j)/N₀, where it cancels. So Ω is a prior on the lengthscale, and no more.
@@ -56,11 +56,9 @@ fn input(j: usize) -> f64 {
 
 fn prior(layers: usize, delta: Option<f64>) -> Prior {
     let kernel = PriorKernel::new(SquaredExponential, &[1.0, LENGTHSCALE]);
-    match (layers, delta) {
-        (_, None) => Prior::nngp(kernel, layers - 1),
-        (1, Some(delta)) => Prior::diwp(kernel, &[delta]),
-        // Ω's effect is in the row above: here it is left out, and panels differ by their draws of G₂ alone.
-        (_, Some(delta)) => Prior { input: PriorInput::Fixed, ..Prior::diwp(kernel, &vec![delta; layers]) },
+    match delta {
+        None => Prior::nngp(kernel, layers - 1),
+        Some(delta) => Prior::diwp(kernel, &vec![delta; layers]),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Draws figures of the priors, each as SVG and PNG.
 //!
 //! ```text
-//! cargo run --release --example prior_figures -- [OUT_DIR]
+//! cargo run --release -p dkp --example prior_figures -- [OUT_DIR]
 //! ```
 //!
 //! OUT_DIR is `figures` unless given, and is made if need be. The figures are

@@ -76,7 +76,7 @@ pub enum Error {
     #[error("{name} must be positive definite, but pivot {pivot} of {size} is {value:e}")]
     NotPositiveDefinite {
         /// The matrix.
-        name: &'static str,
+        name: String,
         /// Rows of the matrix.
         size: usize,
         /// The first pivot that is not positive, from 0.
@@ -98,21 +98,42 @@ pub enum Error {
         /// The element's distance from what the first `rank` rows determine.
         excess: f64,
     },
+    /// A draw or a density that is too large for floating-point numbers, with parameters at the edge of what is possible.
+    #[error("{what} is {value}: the parameters are too extreme for floating-point numbers")]
+    Overflow {
+        /// The draw, or the log-density.
+        what: &'static str,
+        /// The first value that is not finite.
+        value: f64,
+    },
     /// A computation that failed for another reason.
     #[error(transparent)]
     Numerical(#[from] Failure),
 }
 
 impl Error {
-    /// A failed run, with `name` for the matrix that was not positive definite.
+    /// A failed run; a matrix that was not positive definite is called by its section, or `name`.
     pub(super) fn from_failure(name: &'static str, failure: Failure) -> Error {
         match failure.problem {
             Problem::NotPositiveDefinite { size, pivot, value } => {
+                let section = &failure.place.section;
+                let name = if section.is_empty() { name.to_string() } else { section.clone() };
                 Error::NotPositiveDefinite { name, size, pivot, value }
             }
             _ => Error::Numerical(failure),
         }
     }
+}
+
+/// Degrees of freedom beyond this are refused: the terms of a log-density cancel to fewer than seven digits.
+pub(super) const MOST_DOF: f64 = 1e9;
+
+/// That a result is finite.
+pub(super) fn representable(what: &'static str, m: MatRef<'_, f64>) -> Result<(), Error> {
+    finite(what, m).map_err(|e| match e {
+        Error::NotFinite { value, .. } => Error::Overflow { what, value },
+        other => other,
+    })
 }
 
 pub(super) fn positive(name: &'static str, value: f64) -> Result<(), Error> {

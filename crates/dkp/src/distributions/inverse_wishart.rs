@@ -110,8 +110,8 @@ impl MatrixDistribution for InverseWishart {
 pub fn inverse_wishart(scale: MatRef<'_, f64>, dof: f64) -> Result<Distribution, Error> {
     error::scale("the scale", scale)?;
     let size = scale.nrows();
-    if !(dof > size as f64 - 1.0 && dof.is_finite()) {
-        let expected = format!("greater than {}", size - 1);
+    if !(dof > size as f64 - 1.0 && dof <= error::MOST_DOF) {
+        let expected = format!("greater than {} and at most {:e}", size - 1, error::MOST_DOF);
         return Err(Error::DegreesOfFreedom { distribution: "inverse Wishart", size, expected, value: dof });
     }
     Distribution::new(Support::Symmetric, Tape::new("inverse Wishart"), |tape| {

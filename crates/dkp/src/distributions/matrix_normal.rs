@@ -79,6 +79,9 @@ pub fn matrix_normal(
     }
     Distribution::new(Support::Everything, Tape::new("matrix normal"), |tape| {
         let (mean, rows, columns) = (constant(tape, mean), constant(tape, rows), constant(tape, columns));
-        MatrixNormal { mean, rows: tape.cholesky(rows), columns: tape.cholesky(columns) }
+        tape.section("the rows' covariance");
+        let rows = tape.cholesky(rows);
+        tape.section("the columns' covariance");
+        MatrixNormal { mean, rows, columns: tape.cholesky(columns) }
     })
 }

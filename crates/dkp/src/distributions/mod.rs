@@ -12,7 +12,7 @@
 //! let (draw, log_density) = g.sample_with_log_density(Key::new(1))?;
 //! assert!((g.log_density(draw.as_ref())? - log_density).abs() < 1e-12);
 //! let error = inverse_wishart(scale.as_ref(), 1.0).unwrap_err();
-//! assert_eq!(error.to_string(), "the degrees of freedom of a 2×2 inverse Wishart must be greater than 1, but are 1");
+//! assert_eq!(error.to_string(), "the degrees of freedom of a 2×2 inverse Wishart must be greater than 1 and at most 1e9, but are 1");
 //! # Ok::<(), dkp::distributions::Error>(())
 //! ```
 
@@ -128,6 +128,7 @@ impl Distribution {
         let mut run = program.workspace();
         run.set(*leaf, x).map_err(|f| Error::from_failure("x", f))?;
         self.run(&mut run, Key::new(0), "x")?;
+        error::representable("the log-density", run.value(*value))?;
         Ok(run.scalar(*value))
     }
 
@@ -136,6 +137,7 @@ impl Distribution {
         let (program, x) = &self.draw;
         let mut run = program.workspace();
         self.run(&mut run, key, "the draw")?;
+        error::representable("the draw", run.value(*x))?;
         Ok(run.value(*x).to_owned())
     }
 
@@ -144,6 +146,8 @@ impl Distribution {
         let (program, x, value) = &self.both;
         let mut run = program.workspace();
         self.run(&mut run, key, "the draw")?;
+        error::representable("the draw", run.value(*x))?;
+        error::representable("the log-density", run.value(*value))?;
         Ok((run.value(*x).to_owned(), run.scalar(*value)))
     }
 

@@ -35,8 +35,9 @@ impl ResidualWishart {
         let (mean, deviation) = moments(size, alpha);
         let identity = Mat::<f64>::identity(size, size);
         let mean = faer::Scale(mean) * &identity;
-        let variance = faer::Scale(deviation * deviation) * &identity;
-        Ok(ResidualWishart { root: matrix_normal(mean.as_ref(), identity.as_ref(), variance.as_ref())? })
+        // rows and columns share the variance, whose square root is a number for every α
+        let covariance = faer::Scale(deviation) * &identity;
+        Ok(ResidualWishart { root: matrix_normal(mean.as_ref(), covariance.as_ref(), covariance.as_ref())? })
     }
 
     /// The distribution of W.
@@ -62,6 +63,6 @@ impl ResidualWishart {
 
 /// The mean of W's diagonal, and the standard deviation of its elements.
 fn moments(size: usize, alpha: f64) -> (f64, f64) {
-    let norm = (1.0 + alpha * alpha).sqrt();
+    let norm = alpha.hypot(1.0);
     (alpha / norm, 1.0 / (norm * (size as f64).sqrt()))
 }

@@ -138,13 +138,13 @@ pub fn wishart(scale: MatRef<'_, f64>, dof: f64) -> Result<Distribution, Error> 
     error::scale("the scale", scale)?;
     let size = scale.nrows();
     let tape = Tape::new("Wishart");
-    if dof > size as f64 - 1.0 && dof.is_finite() {
+    if dof > size as f64 - 1.0 && dof <= error::MOST_DOF {
         return Distribution::new(Support::Symmetric, tape, |tape| {
             let (v, n) = (constant(tape, scale), tape.number(dof));
             Wishart { scale: tape.cholesky(v), dof: DegreesOfFreedom::new(tape, n, size) }
         });
     }
-    if dof >= 1.0 && dof.fract() == 0.0 && dof.is_finite() {
+    if dof >= 1.0 && dof.fract() == 0.0 && dof < size as f64 {
         let rank = dof as usize;
         return Distribution::new(Support::Rank(rank), tape, |tape| {
             let v = constant(tape, scale);
@@ -152,9 +152,8 @@ pub fn wishart(scale: MatRef<'_, f64>, dof: f64) -> Result<Distribution, Error> 
         });
     }
     let expected = match size {
-        1 => "greater than 0".to_string(),
-        2 => "greater than 1, or 1".to_string(),
-        _ => format!("greater than {0}, or a whole number from 1 to {0}", size - 1),
+        1 => format!("greater than 0 and at most {:e}", error::MOST_DOF),
+        _ => format!("a whole number from 1 to {0}, or greater than {0} and at most {1:e}", size - 1, error::MOST_DOF),
     };
     Err(Error::DegreesOfFreedom { distribution: "Wishart", size, expected, value: dof })
 }

@@ -1,6 +1,6 @@
 //! Conditioning on the inducing points: K_tt − K_ti·K_ii⁻¹·K_it.
 
-use super::{DataBlock, Gram};
+use super::DataBlock;
 use dkp_tape::{Lower, Node, Tape};
 
 /// A Schur complement's element is at least this fraction of the element that it is taken from; rounding can make it negative.
@@ -9,9 +9,9 @@ const FLOOR: f64 = 1e-10;
 const LEAST: f64 = 1e-30;
 
 /// W = L⁻¹K_it and the Schur complement K_tt − WᵀW, of the same kind as K_tt.
-pub(crate) fn condition(tape: &mut Tape, factor: Lower, kernel: &Gram) -> (Node, DataBlock) {
-    let w = tape.solve(factor, kernel.it);
-    let complement = match kernel.tt {
+pub(crate) fn condition(tape: &mut Tape, factor: Lower, it: Node, tt: DataBlock) -> (Node, DataBlock) {
+    let w = tape.solve(factor, it);
+    let complement = match tt {
         DataBlock::Diagonal(tt) => {
             let explained = tape.column_norms(w);
             DataBlock::Diagonal(floored_difference(tape, tt, explained))
@@ -22,6 +22,12 @@ pub(crate) fn condition(tape: &mut Tape, factor: Lower, kernel: &Gram) -> (Node,
         }
     };
     (w, complement)
+}
+
+/// The Cholesky factor of K_tt less what is explained, with jitter, if any, relative to K_tt: the difference may be rounding errors.
+pub(crate) fn factor_of_difference(tape: &mut Tape, difference: Node, tt: DataBlock) -> Lower {
+    let scale = tt.diagonal(tape);
+    tape.cholesky_with_jitter_of(difference, scale)
 }
 
 /// max(a − b, FLOOR·a) + LEAST

@@ -6,7 +6,7 @@ use dkp_tape::{Memory, Node, Problem, Tape};
 
 /// Disagreement of G_ij with G_ji that rounding explains, relative to √(G_ii·G_jj).
 const ASYMMETRY: f64 = 1e-9;
-/// Excess of G_ij² over G_ii·G_jj that rounding and jitter explain, relative to the latter.
+/// Excess of G_ij² over G_ii·G_jj that rounding and jitter explain, relative to the latter: ten times the largest jitter.
 const EXCESS: f64 = 1e-3;
 
 pub(super) fn check_block(tape: &mut Tape, block: &Block) {
@@ -90,7 +90,7 @@ mod tests {
     use dkp_tape::random::Key;
     use dkp_tape::{Failure, Pass};
 
-    /// A triple with one inducing and one data point, as a program.
+    /// A triple with two inducing points and one data point, as a program.
     fn run(ii: [f64; 4], it: [f64; 2], tt: f64) -> Result<(), Failure> {
         let mut tape = Tape::new("triple");
         let nodes = [tape.input("ii", 2, 2), tape.input("it", 2, 1), tape.input("tt", 1, 1)];

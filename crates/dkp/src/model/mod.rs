@@ -71,10 +71,12 @@ fn set_leaves(recorded: &mut Recorded, parameters: &Parameters) -> Result<(), dk
     Ok(())
 }
 
-/// The width of tiles for a number of points: about 128, with little padding.
+/// The width of tiles for a number of points: about 128, with little padding. In narrower tiles than 8 products round otherwise, and a
+/// point's bits would depend on the width.
 fn tile_width(points: usize) -> usize {
+    const NARROWEST: usize = 8;
     const WIDEST: usize = 128;
-    points.div_ceil(points.div_ceil(WIDEST).max(1)).max(1)
+    points.div_ceil(points.div_ceil(WIDEST).max(1)).max(NARROWEST)
 }
 
 #[cfg(test)]

@@ -28,11 +28,13 @@ impl PriorKernel {
         if names.len() != self.parameters.len() {
             return Err(PriorError::Parameters { names, found: self.parameters.len() });
         }
-        // a bias may be zero: the formulas allow it
-        match names.into_iter().zip(&self.parameters).find(|(_, v)| !(**v >= 0.0 && v.is_finite())) {
-            Some((name, &value)) => Err(PriorError::OutOfRange { name, expected: "at least 0 and finite", value }),
-            None => Ok(()),
+        for (name, &value) in names.iter().zip(&self.parameters) {
+            // without a bias the linear kernel is still one
+            if !(name.ends_with("bias") && value == 0.0) {
+                positive(name, value)?;
+            }
         }
+        Ok(())
     }
 
     fn record(&self, tape: &mut Tape, gram: Block) -> Block {
@@ -41,7 +43,7 @@ impl PriorKernel {
     }
 }
 
-/// How inputs become the first Gram matrix .
+/// How inputs become the first Gram matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PriorInput {
     /// G₁ = XᵀX/N₀.
@@ -203,7 +205,7 @@ impl Prior {
         Prior::of(PriorInput::Fixed, kernel, (0..depth).map(|_| PriorProcessKind::Deterministic))
     }
 
-    /// A deep inverse Wishart process; the first δ is the input layer's.
+    /// A deep inverse Wishart process; the first δ is the input layer's (without any, G₁ = XᵀX/N₀).
     pub fn diwp(kernel: PriorKernel, deltas: &[f64]) -> Prior {
         let input = deltas.first().map_or(PriorInput::Fixed, |&delta| PriorInput::Omega { delta });
         let hidden = deltas.iter().skip(1).map(|&delta| PriorProcessKind::InverseWishart { delta });
@@ -215,7 +217,7 @@ impl Prior {
         Prior::of(PriorInput::Fixed, kernel, widths.iter().map(|&width| PriorProcessKind::Features { width }))
     }
 
-    /// A deep Wishart process; the first width is the input layer's.
+    /// A deep Wishart process; the first width is the input layer's (without any, G₁ = XᵀX/N₀).
     pub fn deep_wishart(kernel: PriorKernel, widths: &[usize]) -> Prior {
         let input = widths.first().map_or(PriorInput::Fixed, |&width| PriorInput::Wishart { width });
         let hidden = widths.iter().skip(1).map(|&width| PriorProcessKind::Wishart { dof: width as f64 });
@@ -308,7 +310,7 @@ impl Prior {
                     return Err(PriorError::TooFewFeatures { features, points });
                 }
             }
-            PriorInput::Wishart { width } => positive("the width of the input layer", width as f64)?,
+            PriorInput::Wishart { width } => check_width("the width of the input layer", width)?,
         }
         for (i, layer) in self.layers.iter().enumerate() {
             layer.kernel.check()?;
@@ -324,13 +326,19 @@ fn positive(name: &str, value: f64) -> Result<(), PriorError> {
     if fits { Ok(()) } else { Err(error()) }
 }
 
+fn check_width(name: &str, width: usize) -> Result<(), PriorError> {
+    let error =
+        || PriorError::OutOfRange { name: name.to_string(), expected: "from 1 to 10,000,000", value: width as f64 };
+    if (1..=10_000_000).contains(&width) { Ok(()) } else { Err(error()) }
+}
+
 fn check_process(process: PriorProcessKind, layer: usize, points: usize) -> Result<(), PriorError> {
     let of_layer = |name: &str| format!("{name} of layer {layer}");
     match process {
         PriorProcessKind::Deterministic => Ok(()),
         PriorProcessKind::InverseWishart { delta } => positive(&of_layer("δ"), delta),
         PriorProcessKind::Features { width } | PriorProcessKind::FiniteNetwork { width } => {
-            positive(&of_layer("the width"), width as f64)
+            check_width(&of_layer("the width"), width)
         }
         PriorProcessKind::Wishart { dof } => {
             let name = of_layer("the degrees of freedom");

@@ -1,6 +1,6 @@
 //! A Gaussian posterior at the inducing points, as if pseudo-targets had been observed there.
 
-use crate::gram::{Block, DataBlock, Gram, floored_difference};
+use crate::gram::{Block, DataBlock, Gram, factor_of_difference, floored_difference};
 use dkp_tape::{Lower, Node, Tape};
 
 /// For each output λ, f ~ N(0, K_ii) seen through pseudo-targets v_λ with precision Λ_λ = TTᵀ: N(ΣΛv, Σ), Σ = (K_ii⁻¹ + Λ)⁻¹.
@@ -144,7 +144,7 @@ impl Given {
             let ek = tape.matmul(p.e, kernel.it);
             let explained = tape.symmetric_product(ek.t());
             let covariance = tape.subtract(tt, explained);
-            let root = tape.cholesky_with_jitter(covariance);
+            let root = factor_of_difference(tape, covariance, kernel.tt);
             let normals = tape.normals(mean.rows(), mean.cols());
             let noise = tape.matmul(normals, root.matrix().t());
             tape.add(mean, noise)

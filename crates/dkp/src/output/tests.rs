@@ -76,8 +76,8 @@ fn closed_forms_are_those_of_dense_algebra() {
     }
 }
 
-/// Moments of drawn functions, at inducing points and jointly at data points, against the closed form: 60,000 draws,
-/// 10 means and 18 second moments, each with a false-alarm rate of 1e-6.
+/// Moments of drawn functions, at inducing points and jointly at data points, against the closed form: with 250,000 draws a variance
+/// that is off by 1.4 % is seen, and a mean by 1 % of a standard deviation; each with a false-alarm rate of 1e-6.
 #[test]
 fn drawn_functions_have_the_closed_forms_moments() {
     let (v, t) = (cases::matrix(3, M, 1), cases::matrix(4, M, M));
@@ -93,7 +93,7 @@ fn drawn_functions_have_the_closed_forms_moments() {
     let DataBlock::Full(tt) = k.tt else { unreachable!() };
     let mut run = tape.finish().workspace();
     let (mut at_inducing, mut at_data) = (Vec::new(), Vec::new());
-    for n in 0..60_000 {
+    for n in 0..250_000 {
         run.forward(Key::new(2).step(n), Pass::Value).unwrap();
         at_inducing.push(run.value(f).to_owned());
         at_data.push(run.value(joint).transpose().to_owned());

@@ -1,7 +1,7 @@
 //! Gaussian features: the deep Gaussian process, an infinite network with bottlenecks.
 
 use super::{Draw, Extension, Process};
-use crate::gram::{Block, DataBlock, Gram, condition};
+use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use crate::output::Posterior;
 use dkp_tape::{Lower, Node, Tape};
 
@@ -69,7 +69,7 @@ struct FeaturesExtension {
 
 impl Extension for FeaturesExtension {
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
-        let (w, complement) = condition(tape, self.factor, &kernel);
+        let (w, complement) = condition(tape, self.factor, kernel.it, kernel.tt);
         let width = self.white.cols();
         let mean = tape.matmul(self.white.t(), w);
         let noise = match complement {
@@ -79,7 +79,7 @@ impl Extension for FeaturesExtension {
                 tape.scale_columns(normals, deviation)
             }
             DataBlock::Full(schur) => {
-                let root = tape.cholesky_with_jitter(schur);
+                let root = factor_of_difference(tape, schur, kernel.tt);
                 let normals = tape.normals(width, w.cols());
                 tape.matmul(normals, root.matrix().t())
             }

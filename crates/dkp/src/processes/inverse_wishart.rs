@@ -2,7 +2,7 @@
 
 use super::{Draw, Extension, Process};
 use crate::distributions::{self, DegreesOfFreedom};
-use crate::gram::{Block, DataBlock, Gram, condition};
+use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use dkp_tape::{Lower, Node, Tape};
 
 /// G ~ W⁻¹(δK, δ+P+1) over P points: the mean is K, and δ says how closely G follows it.
@@ -101,11 +101,14 @@ struct InverseWishartExtension {
 
 impl Extension for InverseWishartExtension {
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
-        let psi = Gram { ii: kernel.ii, it: tape.scale(self.delta, kernel.it), tt: kernel.tt.scaled(tape, self.delta) };
-        let (w, complement) = condition(tape, self.factor, &psi);
+        let (psi_it, psi_tt) = (tape.scale(self.delta, kernel.it), kernel.tt.scaled(tape, self.delta));
+        let (w, complement) = condition(tape, self.factor, psi_it, psi_tt);
         match complement {
             DataBlock::Diagonal(schur) => self.extend_one_by_one(tape, w, schur),
-            DataBlock::Full(schur) => self.extend_jointly(tape, w, schur),
+            DataBlock::Full(schur) => {
+                let scale = factor_of_difference(tape, schur, psi_tt);
+                self.extend_jointly(tape, w, scale)
+            }
         }
     }
 }
@@ -129,12 +132,12 @@ impl InverseWishartExtension {
         Gram::new(tape, self.gram, it, DataBlock::Diagonal(tt))
     }
 
-    fn extend_jointly(&self, tape: &mut Tape, w: Node, schur: Node) -> Gram {
+    fn extend_jointly(&self, tape: &mut Tape, w: Node, scale: Lower) -> Gram {
         let (m, b) = (w.rows(), w.cols());
         // G_tt·i = RᵀR
         let nu = tape.affine(self.delta, 1.0, (m + b + 1) as f64);
         let dof = DegreesOfFreedom::new(tape, nu, b);
-        let conditional = distributions::InverseWishart { scale: tape.cholesky_with_jitter(schur), dof };
+        let conditional = distributions::InverseWishart { scale, dof };
         let root = conditional.draw_root(tape).root;
         // B = L⁻ᵀ(W + E·R)
         let normals = tape.normals(m, b);

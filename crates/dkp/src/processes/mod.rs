@@ -6,6 +6,32 @@
 //! bound.
 //!
 //! A [`PriorProcess`] can only be drawn from, over all points at once. Every process is one.
+//!
+//! ```
+//! use dkp::gram::{Block, Gram};
+//! use dkp::kernels::Relu;
+//! use dkp::processes::{InverseWishart, Process};
+//! use dkp_tape::{Pass, Tape, random::Key};
+//!
+//! // three inducing points and one data point in the plane, through one layer
+//! let mut tape = Tape::new("layer");
+//! tape.points(1);
+//! let inducing = tape.constant(2, 3, &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+//! let data = tape.constant(2, 1, &[0.5, -0.5]);
+//! let g_ii = Block::from_features(&mut tape, inducing);
+//! let k_ii = g_ii.kernel(&mut tape, &Relu, &[]);
+//! let delta = tape.number(5.0);
+//! let drawn = InverseWishart::prior(&mut tape, delta, 3).draw(&mut tape, k_ii);
+//! let g = Gram::from_features(&mut tape, g_ii, inducing, data);
+//! let k = g.kernel(&mut tape, k_ii, &Relu, &[]);
+//! let extended = drawn.extension.extend(&mut tape, k);
+//!
+//! let mut run = tape.finish().workspace();
+//! run.set_point_ids(&[7]);
+//! run.forward(Key::new(1), Pass::Value)?;
+//! assert_eq!(run.value(extended.it).nrows(), 3);
+//! # Ok::<(), dkp_tape::Failure>(())
+//! ```
 
 mod deterministic;
 mod features;
@@ -46,7 +72,8 @@ pub struct Draw {
 pub trait Extension: Send + Sync {
     /// The Gram matrix over data points too, given the kernel over them; as `kernel.tt` is, one by one or jointly.
     ///
-    /// One by one, a point's result depends on its own column and its own random numbers alone.
+    /// One by one, a point's result depends on its own column and its own random numbers alone, to the bit in programs for eight points
+    /// or more (narrower products round otherwise).
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram;
 }
 

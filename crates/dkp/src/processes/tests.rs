@@ -92,21 +92,25 @@ impl Extended {
     }
 }
 
-/// Fails unless the draws are from W⁻¹(δK, δ+P+1): for every c, δcᵀKc/cᵀGc ~ χ²(δ+2), and cᵀG⁻¹c/cᵀ(δK)⁻¹c ~ χ²(δ+P+1).
-fn assert_inverse_wishart_process(what: &str, draws: &[Mat<f64>], kernel: &Mat<f64>) {
-    let p = kernel.nrows();
-    let psi = faer::Scale(DELTA) * kernel;
-    let psi_inverse = inverse(&psi);
-    let forms = draws.iter().map(|g| quadratic(&psi) / quadratic(g)).collect();
-    assert_law(&format!("{what}, quadratic form"), forms, |x| chi_squared_cdf(DELTA + 2.0, x));
+/// Fails unless the draws are from W⁻¹(Ψ, ν): for every c, cᵀΨc/cᵀGc ~ χ²(ν−P+1), and cᵀG⁻¹c/cᵀΨ⁻¹c ~ χ²(ν).
+fn assert_inverse_wishart(what: &str, draws: &[Mat<f64>], psi: &Mat<f64>, nu: f64) {
+    let p = psi.nrows();
+    let psi_inverse = inverse(psi);
+    let forms = draws.iter().map(|g| quadratic(psi) / quadratic(g)).collect();
+    assert_law(&format!("{what}, quadratic form"), forms, |x| chi_squared_cdf(nu - p as f64 + 1.0, x));
     let inverses: Vec<Mat<f64>> = draws.iter().map(inverse).collect();
     let forms = inverses.iter().map(|g| quadratic(g) / quadratic(&psi_inverse)).collect();
-    assert_law(&format!("{what}, inverse's form"), forms, |x| chi_squared_cdf(DELTA + p as f64 + 1.0, x));
+    assert_law(&format!("{what}, inverse's form"), forms, |x| chi_squared_cdf(nu, x));
     // each point given all others
     for i in [0, p - 1] {
         let samples = inverses.iter().map(|g| g[(i, i)] / psi_inverse[(i, i)]).collect();
-        assert_law(&format!("{what}, point {i}"), samples, |x| chi_squared_cdf(DELTA + p as f64 + 1.0, x));
+        assert_law(&format!("{what}, point {i}"), samples, |x| chi_squared_cdf(nu, x));
     }
+}
+
+/// Fails unless the draws are from W⁻¹(δK, δ+P+1).
+fn assert_inverse_wishart_process(what: &str, draws: &[Mat<f64>], kernel: &Mat<f64>) {
+    assert_inverse_wishart(what, draws, &(faer::Scale(DELTA) * kernel), DELTA + kernel.nrows() as f64 + 1.0);
 }
 
 fn inverse_wishart_prior(m: usize) -> impl FnOnce(&mut Tape) -> Box<dyn Process> {
@@ -196,6 +200,184 @@ fn the_divergence_is_the_mean_log_ratio_of_draws() {
     assert_mean("divergence", &ratios, run.scalar(divergence));
 }
 
+/// The posterior that a process draws from, W⁻¹(δK + VVᵀ, δ+γ+M+1), and its term of the bound, by the dense formula
+/// KL = ½[ν_q·tr(Ψ_pΨ_q⁻¹) − ν_qP − ν_p·log|Ψ_pΨ_q⁻¹| + γ·ψ_P(ν_q/2)] + log Γ_P(ν_p/2) − log Γ_P(ν_q/2).
+#[test]
+fn the_posterior_has_its_law_and_its_divergence() {
+    let (m, gamma) = (3, 1.6);
+    let v = cases::matrix(9, m, 2);
+    let mut tape = Tape::new("posterior");
+    let x = cases::matrix(1, m, 5);
+    let kernel = &x * x.transpose();
+    let node = distributions::constant(&mut tape, kernel.as_ref());
+    let block = Block::new(&mut tape, node);
+    let (delta, gamma_node, v_node) =
+        (tape.number(DELTA), tape.number(gamma), distributions::constant(&mut tape, v.as_ref()));
+    let draw = InverseWishart::posterior(&mut tape, delta, gamma_node, v_node).draw(&mut tape, block);
+    let mut run = tape.finish().workspace();
+    let sample = |n: u64| {
+        run.forward(Key::new(5).step(n), Pass::Value).unwrap();
+        run.value(draw.gram.matrix).to_owned()
+    };
+    let draws: Vec<Mat<f64>> = (0..DRAWS).map(sample).collect();
+    let psi_p = faer::Scale(DELTA) * &kernel;
+    let psi_q = &psi_p + &v * v.transpose();
+    let p = m as f64;
+    let (nu_p, nu_q) = (DELTA + p + 1.0, DELTA + gamma + p + 1.0);
+    assert_inverse_wishart("posterior", &draws, &psi_q, nu_q);
+    let ratio = &psi_p * inverse(&psi_q);
+    let trace: f64 = (0..m).map(|i| ratio[(i, i)]).sum();
+    let sum = |f: fn(f64) -> f64, nu: f64| (0..m).map(|j| f(0.5 * (nu - j as f64))).sum::<f64>();
+    let (ln_gamma, digamma) = (dkp_tape::math::ln_gamma, dkp_tape::math::digamma);
+    let divergence = 0.5 * (nu_q * trace - nu_q * p - nu_p * ratio.determinant().ln() + gamma * sum(digamma, nu_q))
+        + sum(ln_gamma, nu_p)
+        - sum(ln_gamma, nu_q);
+    let ours = run.scalar(draw.log_ratio.unwrap());
+    assert!((ours + divergence).abs() < 1e-12 * divergence, "{ours} and −{divergence}");
+}
+
+/// Features from a posterior, extended to a data point, have the moments of the Gaussian posterior there: E G_tt = m² + s and
+/// E G_it = E f_i·f_t, for one feature; and their term of the bound is its divergence.
+#[test]
+fn posterior_features_have_the_moments_of_their_posterior() {
+    for jointly in [false, true] {
+        let (m, b) = (3, 2);
+        let mut tape = Tape::new("features");
+        tape.points(b);
+        let (xi, xt) = (cases::matrix(1, 2, m), cases::matrix(2, 2, b));
+        let nodes = [&xi, &xt].map(|x| distributions::constant(&mut tape, x.as_ref()));
+        let theta = [tape.number(1.1), tape.number(0.9)];
+        let ii = Block::from_features(&mut tape, nodes[0]);
+        let one_by_one = Gram::from_features(&mut tape, ii, nodes[0], nodes[1]);
+        let joint = Gram::from_features_jointly(&mut tape, ii, nodes[0], nodes[1]);
+        let k_ii = ii.kernel(&mut tape, &SquaredExponential, &theta);
+        let kernel = one_by_one.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
+        let joint = joint.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
+        let (v, t) = (cases::matrix(3, m, 1), cases::matrix(4, m, m));
+        let (v, t) = (distributions::constant(&mut tape, v.as_ref()), distributions::constant(&mut tape, t.as_ref()));
+        let posterior = Posterior::new(&mut tape, v, &[t]);
+        let given = posterior.given(&mut tape, k_ii);
+        let (mean, variance) = given.marginals(&mut tape, &kernel);
+        let draw = Features::posterior(posterior).draw(&mut tape, k_ii);
+        let result = draw.extension.extend(&mut tape, if jointly { joint } else { kernel });
+        let (DataBlock::Diagonal(tt) | DataBlock::Full(tt)) = result.tt;
+        let mut run = tape.finish().workspace();
+        run.set_point_ids(&[0, 1]);
+        let mut samples = vec![Vec::new(); b];
+        for n in 0..DRAWS {
+            run.forward(Key::new(2).step(n), Pass::Value).unwrap();
+            let value = run.value(tt);
+            (0..b).for_each(|j| samples[j].push(value[(if jointly { j } else { 0 }, j)]));
+        }
+        for (j, samples) in samples.iter().enumerate() {
+            let (mean, variance) = (run.value(mean)[(0, j)], run.value(variance)[(0, j)]);
+            // f ~ N(m, s): (f − m)² is not seen, but f²/s is a noncentral χ², whose mean fixes m² + s
+            assert_mean("G_tt", samples, mean * mean + variance);
+        }
+        assert_eq!(run.scalar(draw.log_ratio.unwrap()), -run.scalar(given.divergence));
+    }
+}
+
+/// G over inducing and data points is XᵀΩX/N₀, and the Gram form extended by a point has the law of the process.
+#[test]
+fn input_layers_extend_to_data_points() {
+    let (features, m, b) = (4, 3, 2);
+    let (xi, xt) = (cases::matrix(1, features, m), cases::matrix(2, features, b));
+    for form in ["fixed", "omega", "wishart", "gram"] {
+        for jointly in [false, true] {
+            let mut tape = Tape::new("input");
+            tape.points(b);
+            let nodes = [&xi, &xt].map(|x| distributions::constant(&mut tape, x.as_ref()));
+            let delta = tape.number(DELTA);
+            let input = match form {
+                "fixed" => Input::Fixed,
+                "wishart" => Input::Wishart { width: 3 },
+                "omega" => Input::Omega(InverseWishart::prior(&mut tape, delta, features)),
+                _ => Input::Gram(InverseWishart::prior(&mut tape, delta, m)),
+            };
+            let draw = input.draw(&mut tape, nodes[0]);
+            let gram = match jointly {
+                true => draw.extend_jointly(&mut tape, nodes[1]),
+                false => draw.extend(&mut tape, nodes[1]),
+            };
+            let (DataBlock::Diagonal(tt) | DataBlock::Full(tt)) = gram.tt;
+            let mut run = tape.finish().workspace();
+            run.set_point_ids(&[0, 1]);
+            run.forward(Key::new(1), Pass::Value).unwrap();
+            if form == "gram" {
+                let nodes = [gram.ii.matrix, gram.it, tt];
+                let mut all = Extended { run, kernel: nodes, gram: nodes };
+                let which = if jointly { None } else { Some(1) };
+                let x = Mat::from_fn(features, m + if jointly { 1 } else { 1 }, |i, n| {
+                    if n < m { xi[(i, n)] } else { xt[(i, if jointly { 0 } else { 1 })] }
+                });
+                let kernel = faer::Scale(0.25) * (x.transpose() * &x);
+                let part = |g: &Mat<f64>| Mat::from_fn(m + 1, m + 1, |i, j| g[(i, j)]);
+                let draws: Vec<Mat<f64>> = all.draws(which).iter().map(part).collect();
+                assert_inverse_wishart_process("Gram form", &draws, &kernel);
+                continue;
+            }
+            let omega = draw.omega.map_or(Mat::identity(features, features), |o| run.value(o).to_owned());
+            let expected = |a: &Mat<f64>, b: &Mat<f64>| faer::Scale(0.25) * (a.transpose() * &omega * b);
+            let close = |ours: faer::MatRef<'_, f64>, expected: &Mat<f64>| {
+                (ours - expected).norm_max() < 1e-12 * expected.norm_max()
+            };
+            assert!(close(run.value(gram.ii.matrix), &expected(&xi, &xi)), "{form}");
+            assert!(close(run.value(gram.it), &expected(&xi, &xt)), "{form}");
+            let data = expected(&xt, &xt);
+            let data = if jointly { data } else { Mat::from_fn(1, b, |_, j| data[(j, j)]) };
+            assert!(close(run.value(tt), &data), "{form}");
+        }
+    }
+}
+
+/// Data points that are inducing points, and inducing points that coincide: draws that are finite, close to what they repeat, with
+/// jitter that is told where it was needed.
+#[test]
+fn coincident_points_are_no_trouble() {
+    for process in ["inverse Wishart", "features"] {
+        for (jointly, twice) in [(false, false), (true, false), (false, true), (true, true)] {
+            let (m, b) = (6, 4);
+            let mut tape = Tape::new("coincident");
+            tape.points(b);
+            let x = cases::matrix(1, 2, m);
+            // of the inducing points the last repeats the first, or none does
+            let xi = Mat::from_fn(2, m, |i, n| x[(i, if twice && n == m - 1 { 0 } else { n })]);
+            let xt = Mat::from_fn(2, b, |i, n| xi[(i, n)]);
+            let nodes = [&xi, &xt].map(|x| distributions::constant(&mut tape, x.as_ref()));
+            let theta = [tape.number(1.1), tape.number(0.9)];
+            let ii = Block::from_features(&mut tape, nodes[0]);
+            let gram = match jointly {
+                true => Gram::from_features_jointly(&mut tape, ii, nodes[0], nodes[1]),
+                false => Gram::from_features(&mut tape, ii, nodes[0], nodes[1]),
+            };
+            let k_ii = ii.kernel(&mut tape, &crate::kernels::Matern12, &theta);
+            let kernel = gram.kernel(&mut tape, k_ii, &crate::kernels::Matern12, &theta);
+            let draw = match process {
+                "features" => Features::prior(6).draw(&mut tape, k_ii),
+                _ => inverse_wishart_prior(m)(&mut tape).draw(&mut tape, k_ii),
+            };
+            let result = draw.extension.extend(&mut tape, kernel);
+            let mut run = tape.finish().workspace();
+            run.set_point_ids(&[0, 1, 2, 3]);
+            for n in 0..50 {
+                run.forward(Key::new(n), Pass::Value).unwrap_or_else(|e| panic!("{process}, {jointly}, {twice}: {e}"));
+                let (g_ii, g_it) = (run.value(result.ii.matrix), run.value(result.it));
+                for (i, j) in (0..m).flat_map(|i| (0..b).map(move |j| (i, j))) {
+                    let scale = (g_ii[(i, i)] * g_ii[(j, j)]).sqrt();
+                    assert!((g_it[(i, j)] - g_ii[(i, j)]).abs() < 2e-2 * scale, "{process}, {jointly}, {twice}");
+                }
+                assert_eq!(
+                    run.jitter().count > 0,
+                    twice || jointly,
+                    "{process}, {jointly}, {twice}: {:?}",
+                    run.jitter()
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn extending_by_one_point_has_the_law_of_the_joint_draw() {
     let mut one = Extended::new(3, 1, false, inverse_wishart_prior(3));
@@ -283,7 +465,21 @@ fn extended_features_have_the_law_of_the_wishart_process() {
         let mut all = Extended::new(2, 3, jointly, |_| Box::new(Features::prior(4)));
         let which = if jointly { None } else { Some(2) };
         let kernel = all.whole(all.kernel, which);
-        assert_wishart_process("extended features", &all.draws(which), &kernel, 4.0);
+        let draws = all.draws(which);
+        assert_wishart_process("extended features", &draws, &kernel, 4.0);
+        // the last point given the others: N·|G|/|G_without| ~ |K|/|K_without|·χ²(N − P + 1)
+        let p = kernel.nrows();
+        let schur = |g: &Mat<f64>| 1.0 / inverse(g)[(p - 1, p - 1)];
+        if p <= 4 {
+            let dof = 4.0 - p as f64 + 1.0;
+            let samples: Vec<f64> = draws.iter().map(|g| 4.0 * schur(g) / schur(&kernel)).collect();
+            assert_mean("the last point given the others", &samples, dof);
+            assert_law("the last point given the others", samples, |x| chi_squared_cdf(dof, x));
+        }
+        // a submatrix
+        let part = |g: &Mat<f64>| Mat::from_fn(2, 2, |i, j| g[(p - 1 - i, p - 1 - j)]);
+        let parts: Vec<Mat<f64>> = draws.iter().map(part).collect();
+        assert_wishart_process("two of the points", &parts, &part(&kernel), 4.0);
     }
 }
 
@@ -324,48 +520,65 @@ fn the_residual_wishart_process_has_its_kernel_as_mean_and_limit() {
     assert!(close.iter().all(|g| (g - &kernel).norm_max() < 1e-4));
 }
 
-/// A point's result follows its own column and its own id: other points, their order and padding change no bit.
+/// A point's result follows its own column and its own id: other points, their order, padding and the number of points in the
+/// program (from eight on) change no bit.
 #[test]
 fn a_data_points_draw_depends_on_itself_alone() {
-    let width = 8;
-    for process in ["inverse Wishart", "features"] {
-        let mut tape = Tape::new("tile");
-        tape.points(width);
-        let inducing: Vec<f64> =
-            cases::matrix(1, 3, 20).col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect();
-        let (xi, xt) = (tape.constant(3, 20, &inducing), tape.input("data", 3, width));
-        let ii = Block::from_features(&mut tape, xi);
-        let gram = Gram::from_features(&mut tape, ii, xi, xt);
-        let theta = [tape.number(1.1), tape.number(0.9)];
-        let k_ii = ii.kernel(&mut tape, &SquaredExponential, &theta);
-        let kernel = gram.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
-        let draw = match process {
-            "features" => Features::prior(6).draw(&mut tape, k_ii),
-            _ => inverse_wishart_prior(20)(&mut tape).draw(&mut tape, k_ii),
-        };
-        let result = draw.extension.extend(&mut tape, kernel);
-        let DataBlock::Diagonal(tt) = result.tt else { unreachable!() };
-        let mut run = tape.finish().workspace();
-        let all = cases::matrix(2, 3, 30);
-        // results of point n in any company
-        let mut seen: Vec<Option<(Vec<f64>, f64)>> = vec![None; 30];
-        for batch in [
-            vec![0, 1, 2, 3, 4, 5, 6, 7],
-            vec![7, 3, 29, 0, 1, 8, 2, 4],
-            vec![5, 5, 5, 5, 5, 5, 5, 5],
-            vec![29, 8, 6, 3, 3, 3, 3, 3],
-        ] {
-            let x = Mat::from_fn(3, width, |i, j| all[(i, batch[j])]);
-            run.set(xt, x.as_ref()).unwrap();
-            run.set_point_ids(&batch.iter().map(|&n| 1000 + n as u64).collect::<Vec<_>>());
-            run.forward(Key::new(3), Pass::Value).unwrap();
-            for (j, &n) in batch.iter().enumerate() {
-                let now = (run.value(result.it).col(j).iter().copied().collect::<Vec<_>>(), run.value(tt)[(0, j)]);
-                let before = seen[n].get_or_insert(now.clone());
-                assert_eq!(*before, now, "{process}: point {n} in {batch:?}");
+    let all = cases::matrix(2, 3, 150);
+    for process in ["inverse Wishart", "posterior", "features", "posterior features"] {
+        for m in [5, 33, 100] {
+            // results of point n in any company
+            let mut seen: Vec<Option<(Vec<f64>, f64)>> = vec![None; 150];
+            for width in [8, 9, 17, 92, 114, 128] {
+                let (mut run, xt, it, tt) = tile(process, m, width);
+                for batch in [
+                    (0..width).collect(),
+                    (0..width).rev().collect(),
+                    (0..width).map(|j| (7 * j + 20) % 150).collect(),
+                    vec![5; width],
+                ] {
+                    let batch: Vec<usize> = batch;
+                    run.set(xt, Mat::from_fn(3, width, |i, j| all[(i, batch[j])]).as_ref()).unwrap();
+                    run.set_point_ids(&batch.iter().map(|&n| 1000 + n as u64).collect::<Vec<_>>());
+                    run.forward(Key::new(3), Pass::Value).unwrap();
+                    for (j, &n) in batch.iter().enumerate() {
+                        let now = (run.value(it).col(j).iter().copied().collect::<Vec<_>>(), run.value(tt)[(0, j)]);
+                        let before = seen[n].get_or_insert(now.clone());
+                        assert_eq!(*before, now, "{process}, {m}: point {n} at {j} of {width}");
+                    }
+                }
             }
         }
     }
+}
+
+/// A program for `width` data points, its input, and the Gram matrix over them: it and tt.
+fn tile(process: &str, m: usize, width: usize) -> (Workspace, Node, Node, Node) {
+    let mut tape = Tape::new("tile");
+    tape.points(width);
+    let (xi, xt) = (distributions::constant(&mut tape, cases::matrix(1, 3, m).as_ref()), tape.input("data", 3, width));
+    let ii = Block::from_features(&mut tape, xi);
+    let gram = Gram::from_features(&mut tape, ii, xi, xt);
+    let theta = [tape.number(1.1), tape.number(0.9)];
+    let k_ii = ii.kernel(&mut tape, &SquaredExponential, &theta);
+    let kernel = gram.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
+    let (v, t) = (cases::matrix(5, m, 6), cases::matrix(6, m, m));
+    let (v, t) = (distributions::constant(&mut tape, v.as_ref()), distributions::constant(&mut tape, t.as_ref()));
+    let draw = match process {
+        "features" => Features::prior(6).draw(&mut tape, k_ii),
+        "posterior features" => {
+            let posterior = Posterior::new(&mut tape, v, &[t]);
+            Features::posterior(posterior).draw(&mut tape, k_ii)
+        }
+        "posterior" => {
+            let (delta, gamma) = (tape.number(DELTA), tape.number(1.3));
+            InverseWishart::posterior(&mut tape, delta, gamma, v).draw(&mut tape, k_ii)
+        }
+        _ => inverse_wishart_prior(m)(&mut tape).draw(&mut tape, k_ii),
+    };
+    let result = draw.extension.extend(&mut tape, kernel);
+    let DataBlock::Diagonal(tt) = result.tt else { unreachable!("points one by one") };
+    (tape.finish().workspace(), xt, result.it, tt)
 }
 
 /// Everything that a process does, as one matrix: both blocks, and its term of the bound.
