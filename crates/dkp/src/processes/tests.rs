@@ -308,7 +308,7 @@ fn input_layers_extend_to_data_points() {
                 let nodes = [gram.ii.matrix, gram.it, tt];
                 let mut all = Extended { run, kernel: nodes, gram: nodes };
                 let which = if jointly { None } else { Some(1) };
-                let x = Mat::from_fn(features, m + if jointly { 1 } else { 1 }, |i, n| {
+                let x = Mat::from_fn(features, m + 1, |i, n| {
                     if n < m { xi[(i, n)] } else { xt[(i, if jointly { 0 } else { 1 })] }
                 });
                 let kernel = faer::Scale(0.25) * (x.transpose() * &x);
