@@ -5,10 +5,15 @@
 mod cholesky;
 mod lower_product;
 mod solve;
+mod triangular;
 
 pub(crate) use cholesky::cholesky_in_place;
 pub(crate) use lower_product::{lower_product, lower_product_with_upper, mirror_lower};
 pub(crate) use solve::{Side, solve_in_place, solve_transposed_lower_in_place};
+pub(crate) use triangular::{
+    clear_upper, divide_lower_in_place, divide_transposed_lower_in_place, lower_of_product, lower_of_times_lower,
+    lower_of_upper_times, lower_times, solve_lower_in_place, upper_times,
+};
 
 use faer::linalg::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

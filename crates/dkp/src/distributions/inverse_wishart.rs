@@ -8,7 +8,7 @@ use faer::MatRef;
 ///
 /// log p(G) = ν/2·log|Ψ| − (ν+P+1)/2·log|G| − ½tr(ΨG⁻¹) − νP/2·log 2 − log Γ_P(ν/2)
 ///
-/// A draw is G = CᵀC, C = A⁻¹Lᵀ, with Bartlett's A of AAᵀ ~ W(I, ν).
+/// A draw is G = FFᵀ, F = LA⁻¹, with Bartlett's A of AᵀA ~ W(I, ν): all three are lower-triangular, and F is G's Cholesky factor.
 #[derive(Clone, Copy, Debug)]
 pub struct InverseWishart {
     /// L with Ψ = LLᵀ.
@@ -22,18 +22,17 @@ pub struct InverseWishart {
 pub struct InverseWishartDraw {
     /// Bartlett's A.
     pub bartlett: Lower,
-    /// C = A⁻¹Lᵀ with G = CᵀC.
-    pub root: Node,
-    /// log|G| = log|Ψ| − log|AAᵀ|.
+    /// F = LA⁻¹ with G = FFᵀ.
+    pub root: Lower,
+    /// log|G| = log|Ψ| − log|AᵀA|.
     pub log_det: Node,
 }
 
 impl InverseWishart {
     /// A draw as its root.
     pub fn draw_root(&self, tape: &mut Tape) -> InverseWishartDraw {
-        let bartlett = self.dof.bartlett(tape);
-        let upper = tape.transpose(self.scale.matrix());
-        let root = tape.solve(bartlett, upper);
+        let bartlett = self.dof.bartlett_reversed(tape);
+        let root = tape.lower_divide(self.scale, bartlett);
         let (scale, wishart) = (tape.log_det(self.scale), tape.log_det(bartlett));
         InverseWishartDraw { bartlett, root, log_det: tape.subtract(scale, wishart) }
     }
@@ -44,21 +43,21 @@ impl InverseWishart {
         self.log_density_from(tape, draw.log_det, trace)
     }
 
-    /// The log-density of another inverse Wishart's draw, `of`: tr(ΨG⁻¹) = ‖AᵀL_of⁻¹L‖².
+    /// The log-density of another inverse Wishart's draw, `of`: tr(ΨG⁻¹) = ‖AL_of⁻¹L‖².
     pub fn log_density_of_draw(&self, tape: &mut Tape, of: &InverseWishart, draw: &InverseWishartDraw) -> Node {
-        let ratio = tape.solve(of.scale, self.scale.matrix());
-        let ratio = tape.matmul(draw.bartlett.matrix().t(), ratio);
+        let ratio = tape.lower_solve(of.scale, self.scale);
+        let ratio = tape.lower_matmul(draw.bartlett, ratio.matrix());
         let trace = tape.squared_norm(ratio);
         self.log_density_from(tape, draw.log_det, trace)
     }
 
-    /// KL(self‖prior) in closed form: E log|G| = log|Ψ| − E log|AAᵀ| and E G⁻¹ = νΨ⁻¹.
+    /// KL(self‖prior) in closed form: E log|G| = log|Ψ| − E log|AᵀA| and E G⁻¹ = νΨ⁻¹.
     pub fn divergence_from(&self, tape: &mut Tape, prior: &InverseWishart) -> Node {
         let log_det = tape.log_det(self.scale);
         let log_det = tape.subtract(log_det, self.dof.expected_log_det);
         // tr(Ψ_p·νΨ⁻¹) = ν‖L⁻¹L_p‖², tr(Ψ·νΨ⁻¹) = νP
-        let ratio = tape.solve(self.scale, prior.scale.matrix());
-        let norm = tape.squared_norm(ratio);
+        let ratio = tape.lower_solve(self.scale, prior.scale);
+        let norm = tape.squared_norm(ratio.matrix());
         let (trace, own) = (tape.product(self.dof.nu, norm), tape.affine(self.dof.nu, self.dof.size() as f64, 0.0));
         let (log_q, log_p) = (self.log_density_from(tape, log_det, own), prior.log_density_from(tape, log_det, trace));
         tape.subtract(log_q, log_p)
@@ -90,19 +89,19 @@ impl MatrixDistribution for InverseWishart {
         let factor = tape.cholesky(g);
         let log_det = tape.log_det(factor);
         // tr(ΨG⁻¹) = ‖L_G⁻¹L‖²
-        let ratio = tape.solve(factor, self.scale.matrix());
-        let trace = tape.squared_norm(ratio);
+        let ratio = tape.lower_solve(factor, self.scale);
+        let trace = tape.squared_norm(ratio.matrix());
         self.log_density_from(tape, log_det, trace)
     }
 
     fn draw(&self, tape: &mut Tape) -> Node {
         let draw = self.draw_root(tape);
-        tape.symmetric_product(draw.root.t())
+        tape.lower_square(draw.root)
     }
 
     fn draw_with_log_density(&self, tape: &mut Tape) -> (Node, Node) {
         let draw = self.draw_root(tape);
-        (tape.symmetric_product(draw.root.t()), self.log_density_of_own(tape, &draw))
+        (tape.lower_square(draw.root), self.log_density_of_own(tape, &draw))
     }
 }
 

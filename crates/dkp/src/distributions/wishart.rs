@@ -40,20 +40,20 @@ impl MatrixDistribution for Wishart {
         let factor = tape.cholesky(s);
         let log_det = tape.log_det(factor);
         // tr(V⁻¹S) = ‖L⁻¹L_S‖²
-        let ratio = tape.solve(self.scale, factor.matrix());
-        let trace = tape.squared_norm(ratio);
+        let ratio = tape.lower_solve(self.scale, factor);
+        let trace = tape.squared_norm(ratio.matrix());
         self.log_density_from(tape, log_det, trace)
     }
 
     fn draw(&self, tape: &mut Tape) -> Node {
         let bartlett = self.dof.bartlett(tape);
-        let root = tape.matmul(self.scale.matrix(), bartlett.matrix());
+        let root = tape.lower_matmul(self.scale, bartlett.matrix());
         tape.symmetric_product(root)
     }
 
     fn draw_with_log_density(&self, tape: &mut Tape) -> (Node, Node) {
         let bartlett = self.dof.bartlett(tape);
-        let root = tape.matmul(self.scale.matrix(), bartlett.matrix());
+        let root = tape.lower_matmul(self.scale, bartlett.matrix());
         let s = tape.symmetric_product(root);
         // log|S| = log|V| + log|AAᵀ|, tr(V⁻¹S) = ‖A‖²
         let (scale, standard) = (tape.log_det(self.scale), tape.log_det(bartlett));

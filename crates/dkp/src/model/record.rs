@@ -7,7 +7,7 @@ use crate::likelihoods::{Latent, Targets};
 use crate::output::{Given, Posterior};
 use crate::params::{ParameterNodes, Parameters};
 use crate::processes::{Deterministic, Extension, Features, Input, InputDraw, InverseWishart, Process};
-use dkp_tape::{Node, Scopes, Tape};
+use dkp_tape::{Lower, Node, Scopes, Tape};
 
 /// How data points are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,19 +237,17 @@ fn record_process(
     }
 }
 
-/// T = diag(d)·(I + E), E strictly lower: Λ = TTᵀ for one or several precisions.
+/// R = diag(d)·(I + E), E strictly lower: Λ = RᵀR for one or several precisions.
 fn record_posterior(step: &mut Tape, nodes: &mut ParameterNodes<'_>, prefix: &str, count: usize) -> Posterior {
     let targets = nodes.get(step, &format!("{prefix}.targets"));
-    let m = targets.rows();
-    let ones = step.constant(m, 1, &vec![1.0; m]);
-    let roots: Vec<Node> = (0..count)
+    let roots: Vec<Lower> = (0..count)
         .map(|i| {
             let [diagonal, below] = ["diagonal", "below"].map(|n| nodes.get(step, &precision_name(prefix, n, i)));
-            let unit = step.lower(ones, below);
-            step.scale_rows(diagonal, unit.matrix())
+            let scaled = step.scale_rows(diagonal, below);
+            step.lower(diagonal, scaled)
         })
         .collect();
-    Posterior::new(step, targets, &roots)
+    Posterior::new(targets, &roots)
 }
 
 /// The name of part of precision `i`.

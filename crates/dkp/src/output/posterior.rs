@@ -3,9 +3,9 @@
 use crate::gram::{Block, DataBlock, Gram, factor_of_difference, floored_difference};
 use dkp_tape::{Lower, Node, Tape};
 
-/// For each output λ, f ~ N(0, K_ii) seen through pseudo-targets v_λ with precision Λ_λ = TTᵀ: N(ΣΛv, Σ), Σ = (K_ii⁻¹ + Λ)⁻¹.
+/// For each output λ, f ~ N(0, K_ii) seen through pseudo-targets v_λ with precision Λ_λ = RᵀR: N(ΣΛv, Σ), Σ = (K_ii⁻¹ + Λ)⁻¹.
 ///
-/// Given K_ii, with CCᵀ = I + TᵀK_iiT, E = C⁻¹Tᵀ and a = EᵀEv:
+/// R is lower-triangular. Given K_ii, with CCᵀ = I + RK_iiRᵀ, E = C⁻¹R, lower-triangular too, and a = EᵀEv:
 /// - at a data point, the mean is k_ti·a and the variance k_tt − ‖E·k_it‖²;
 /// - KL(Q‖P) = ½Σ_λ[log|CCᵀ| − M + ‖C⁻¹‖² + aᵀK_ii·a].
 ///
@@ -13,21 +13,21 @@ use dkp_tape::{Lower, Node, Tape};
 #[derive(Clone, Debug)]
 pub struct Posterior {
     targets: Node,
-    /// T and Tᵀ, shared by all outputs or one for each.
-    precisions: Vec<(Node, Node)>,
+    /// R, shared by all outputs or one for each.
+    roots: Vec<Lower>,
 }
 
 impl Posterior {
-    /// Pseudo-targets v, M×outputs, and roots T, M×M, of the precisions: one for all outputs, or one for each.
+    /// Pseudo-targets v, M×outputs, and roots R, M×M, of the precisions: one for all outputs, or one for each.
     ///
     /// # Panics
     ///
     /// If the number of roots is neither one nor that of the outputs.
     #[track_caller]
-    pub fn new(tape: &mut Tape, targets: Node, roots: &[Node]) -> Posterior {
+    pub fn new(targets: Node, roots: &[Lower]) -> Posterior {
         let (count, outputs) = (roots.len(), targets.cols());
         assert!(count == 1 || count == outputs, "Posterior: {count} precisions for {outputs} outputs");
-        Posterior { targets, precisions: roots.iter().map(|&t| (t, tape.transpose(t))).collect() }
+        Posterior { targets, roots: roots.to_vec() }
     }
 
     /// How many outputs there are.
@@ -37,42 +37,19 @@ impl Posterior {
 
     /// What follows from the kernel at the inducing points.
     pub fn given(&self, tape: &mut Tape, kernel: Block) -> Given {
-        let outputs = self.outputs();
-        let shared = self.precisions.len() == 1;
+        let shared = self.roots.len() == 1;
         let mut parts = Vec::new();
         let mut divergence: Option<Node> = None;
-        for (i, &(root, transposed)) in self.precisions.iter().enumerate() {
-            let range = if shared { 0..outputs } else { i..i + 1 };
-            let multiplicity = range.len() as f64;
-            let m = root.rows();
-            let targets = if shared { self.targets } else { tape.slice(self.targets, 0..m, range) };
-            // CCᵀ = I + TᵀKT
-            let kt = tape.matmul(kernel.matrix, root);
-            let tkt = tape.matmul(transposed, kt);
-            let one = tape.number(1.0);
-            let inner = tape.add_diagonal(tkt, one);
-            let factor = tape.cholesky(inner);
-            let e = tape.solve(factor, transposed);
-            let ev = tape.matmul(e, targets);
-            let a = tape.matmul(e.t(), ev);
-            // KL = ½Σ_λ[log|CCᵀ| − M + ‖C⁻¹‖² + aᵀKa]
-            let identity: Vec<f64> = (0..m * m).map(|e| if e % (m + 1) == 0 { 1.0 } else { 0.0 }).collect();
-            let identity = tape.constant(m, m, &identity);
-            let inverse = tape.solve(factor, identity);
-            let trace = tape.squared_norm(inverse);
-            let volume = tape.log_det(factor);
-            let both = tape.add(volume, trace);
-            let both = tape.affine(both, multiplicity, -multiplicity * m as f64);
-            let ka = tape.matmul(kernel.matrix, a);
-            let quadratics = tape.column_dots(a, ka);
-            let quadratic = tape.sum(quadratics);
-            let twice = tape.add(both, quadratic);
-            let part = tape.affine(twice, 0.5, 0.0);
-            divergence = Some(divergence.map_or(part, |d| tape.add(d, part)));
-            parts.push(Part { targets, kt, factor, transposed, e, a });
+        for (i, &root) in self.roots.iter().enumerate() {
+            let targets = match shared {
+                true => self.targets,
+                false => tape.slice(self.targets, 0..root.size(), i..i + 1),
+            };
+            let (part, own) = Part::new(tape, kernel, root, targets);
+            divergence = Some(divergence.map_or(own, |d| tape.add(d, own)));
+            parts.push(part);
         }
-        let divergence = divergence.expect("there is at least one precision");
-        Given { parts, divergence }
+        Given { parts, divergence: divergence.expect("there is at least one precision") }
     }
 }
 
@@ -87,16 +64,16 @@ pub struct Given {
 /// Outputs that share a precision.
 #[derive(Clone, Copy, Debug)]
 struct Part {
+    /// K_ii.
+    kernel: Node,
+    /// R.
+    root: Lower,
     /// v.
     targets: Node,
-    /// KT.
-    kt: Node,
     /// C.
     factor: Lower,
-    /// Tᵀ.
-    transposed: Node,
     /// E.
-    e: Node,
+    e: Lower,
     /// a, M×outputs.
     a: Node,
 }
@@ -104,7 +81,7 @@ struct Part {
 impl Given {
     /// Draws f at the inducing points, M×outputs, for K_ii = LLᵀ.
     ///
-    /// By Matheron's rule: f = f₀ + KT(CCᵀ)⁻¹(Tᵀ(v − f₀) − ε), f₀ = Lξ from the prior, ε standard normal.
+    /// By Matheron's rule: f = f₀ + KEᵀC⁻¹(R(v − f₀) − ε), f₀ = Lξ from the prior, ε standard normal.
     pub fn draw(&self, tape: &mut Tape, factor: Lower) -> Node {
         let columns: Vec<Node> = self.parts.iter().map(|p| p.draw(tape, factor)).collect();
         tape.beside(&columns)
@@ -119,7 +96,7 @@ impl Given {
         let DataBlock::Diagonal(tt) = kernel.tt else { panic!("marginals: the kernel has its full data block") };
         let rows = self.parts.iter().map(|p| {
             let mean = tape.matmul(p.a.t(), kernel.it);
-            let ek = tape.matmul(p.e, kernel.it);
+            let ek = tape.lower_matmul(p.e, kernel.it);
             let explained = tape.column_norms(ek);
             (mean, floored_difference(tape, tt, explained))
         });
@@ -141,7 +118,7 @@ impl Given {
         };
         let rows = self.parts.iter().map(|p| {
             let mean = tape.matmul(p.a.t(), kernel.it);
-            let ek = tape.matmul(p.e, kernel.it);
+            let ek = tape.lower_matmul(p.e, kernel.it);
             let explained = tape.symmetric_product(ek.t());
             let covariance = tape.subtract(tt, explained);
             let root = factor_of_difference(tape, covariance, kernel.tt);
@@ -155,19 +132,44 @@ impl Given {
 }
 
 impl Part {
+    /// With its part of the divergence.
+    fn new(tape: &mut Tape, kernel: Block, root: Lower, targets: Node) -> (Part, Node) {
+        let (m, outputs) = (root.size(), targets.cols() as f64);
+        // CCᵀ = I + RKRᵀ
+        let (inner, one) = (tape.congruence(root, kernel.matrix), tape.number(1.0));
+        let inner = tape.add_diagonal(inner, one);
+        let factor = tape.cholesky(inner);
+        let e = tape.lower_solve(factor, root);
+        let ev = tape.lower_matmul(e, targets);
+        let a = tape.lower_matmul_transposed(e, ev);
+        // KL = ½Σ_λ[log|CCᵀ| − M + ‖C⁻¹‖² + aᵀKa]
+        let (ones, nothing) = (tape.constant(m, 1, &vec![1.0; m]), tape.constant(m, m, &vec![0.0; m * m]));
+        let identity = tape.lower(ones, nothing);
+        let inverse = tape.lower_solve(factor, identity);
+        let (volume, trace) = (tape.log_det(factor), tape.squared_norm(inverse.matrix()));
+        let both = tape.add(volume, trace);
+        let both = tape.affine(both, outputs, -outputs * m as f64);
+        let ka = tape.matmul(kernel.matrix, a);
+        let quadratics = tape.column_dots(a, ka);
+        let quadratic = tape.sum(quadratics);
+        let twice = tape.add(both, quadratic);
+        let divergence = tape.affine(twice, 0.5, 0.0);
+        (Part { kernel: kernel.matrix, root, targets, factor, e, a }, divergence)
+    }
+
     fn draw(&self, tape: &mut Tape, factor: Lower) -> Node {
         let (m, outputs) = (self.targets.rows(), self.targets.cols());
         let normals = tape.normals(m, outputs);
-        let prior = tape.matmul(factor.matrix(), normals);
-        // Tᵀ(v − f₀) − ε
+        let prior = tape.lower_matmul(factor, normals);
+        // R(v − f₀) − ε
         let residual = tape.subtract(self.targets, prior);
-        let residual = tape.matmul(self.transposed, residual);
+        let residual = tape.lower_matmul(self.root, residual);
         let noise = tape.normals(m, outputs);
         let residual = tape.subtract(residual, noise);
-        // KT(CCᵀ)⁻¹ …
+        // KEᵀC⁻¹ …
         let half = tape.solve(self.factor, residual);
-        let solved = tape.solve_transposed(self.factor, half);
-        let update = tape.matmul(self.kt, solved);
+        let weights = tape.lower_matmul_transposed(self.e, half);
+        let update = tape.matmul(self.kernel, weights);
         tape.add(prior, update)
     }
 }

@@ -29,11 +29,28 @@ fn kernel(tape: &mut Tape, xi: Node, xt: Node, jointly: bool) -> Gram {
     gram.kernel(tape, k_ii, &Matern32, &theta)
 }
 
+/// A lower-triangular node: the squared diagonal and a half of what is below, of a matrix.
+fn lower(tape: &mut Tape, m: Node) -> dkp_tape::Lower {
+    let diagonal = tape.diagonal(m);
+    let (squared, half) = (tape.square(diagonal), tape.affine(m, 0.5, 0.0));
+    let diagonal = tape.affine(squared, 1.0, 0.3);
+    tape.lower(diagonal, half)
+}
+
+/// The same by hand.
+fn lower_matrix(m: &Mat<f64>) -> Mat<f64> {
+    Mat::from_fn(M, M, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => 0.0,
+        std::cmp::Ordering::Equal => m[(i, i)].powi(2) + 0.3,
+        std::cmp::Ordering::Greater => 0.5 * m[(i, j)],
+    })
+}
+
 fn constant(tape: &mut Tape, m: &Mat<f64>) -> Node {
     crate::distributions::constant(tape, m.as_ref())
 }
 
-/// Σ = (K⁻¹ + TTᵀ)⁻¹, μ = ΣTTᵀv; at data points AΣAᵀ + K_tt − AK_it with A = K_tiK_ii⁻¹; KL of two normals.
+/// Σ = (K⁻¹ + RᵀR)⁻¹, μ = ΣRᵀRv; at data points AΣAᵀ + K_tt − AK_it with A = K_tiK_ii⁻¹; KL of two normals.
 #[test]
 fn closed_forms_are_those_of_dense_algebra() {
     for roots in [1_usize, 2] {
@@ -41,9 +58,16 @@ fn closed_forms_are_those_of_dense_algebra() {
         let t: Vec<Mat<f64>> = (0..roots).map(|r| cases::matrix(4 + r as u64, M, M)).collect();
         let mut tape = Tape::new("output");
         let (xi, xt) = (constant(&mut tape, &cases::matrix(1, 2, M)), constant(&mut tape, &cases::matrix(2, 2, B)));
-        let (targets, t_nodes) =
-            (constant(&mut tape, &v), t.iter().map(|t| constant(&mut tape, t)).collect::<Vec<_>>());
-        let posterior = Posterior::new(&mut tape, targets, &t_nodes);
+        let (targets, t_nodes) = (
+            constant(&mut tape, &v),
+            t.iter()
+                .map(|t| {
+                    let t = constant(&mut tape, t);
+                    lower(&mut tape, t)
+                })
+                .collect::<Vec<_>>(),
+        );
+        let posterior = Posterior::new(targets, &t_nodes);
         let k = kernel(&mut tape, xi, xt, false);
         let given = posterior.given(&mut tape, k.ii);
         let (mean, variance) = given.marginals(&mut tape, &k);
@@ -53,8 +77,8 @@ fn closed_forms_are_those_of_dense_algebra() {
         let (k_ii, k_it, k_tt) = (run.value(k.ii.matrix).to_owned(), run.value(k.it), run.value(tt));
         let mut divergence = 0.0;
         for output in 0..2 {
-            let t = &t[output.min(roots - 1)];
-            let precision = t * t.transpose();
+            let r = lower_matrix(&t[output.min(roots - 1)]);
+            let precision = r.transpose() * &r;
             let sigma = inverse((inverse(k_ii.as_ref()) + &precision).as_ref());
             let mu = &sigma * &precision * v.col(output);
             let a = k_it.transpose() * inverse(k_ii.as_ref());
@@ -85,7 +109,8 @@ fn drawn_functions_have_the_closed_forms_moments() {
     let mut tape = Tape::new("output");
     let (xi, xt, targets) = (constant(&mut tape, &x[0]), constant(&mut tape, &x[1]), constant(&mut tape, &v));
     let root = constant(&mut tape, &t);
-    let posterior = Posterior::new(&mut tape, targets, &[root]);
+    let root = lower(&mut tape, root);
+    let posterior = Posterior::new(targets, &[root]);
     let k = kernel(&mut tape, xi, xt, true);
     let given = posterior.given(&mut tape, k.ii);
     let factor = tape.cholesky(k.ii.matrix);
@@ -99,7 +124,8 @@ fn drawn_functions_have_the_closed_forms_moments() {
         at_data.push(run.value(joint).transpose().to_owned());
     }
     let (k_ii, k_it, k_tt) = (run.value(k.ii.matrix).to_owned(), run.value(k.it), run.value(tt));
-    let precision = &t * t.transpose();
+    let r = lower_matrix(&t);
+    let precision = r.transpose() * &r;
     let sigma = inverse((inverse(k_ii.as_ref()) + &precision).as_ref());
     let mu = &sigma * &precision * v.col(0);
     let a = k_it.transpose() * inverse(k_ii.as_ref());
@@ -130,7 +156,8 @@ fn gradients() {
     ];
     for (jointly, roots) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
         gradcheck(&leaves[..3 + roots], |tape, x| {
-            let posterior = Posterior::new(tape, x[2], &x[3..]);
+            let roots: Vec<_> = x[3..].iter().map(|&t| lower(tape, t)).collect();
+            let posterior = Posterior::new(x[2], &roots);
             let k = kernel(tape, x[0], x[1], jointly);
             let given = posterior.given(tape, k.ii);
             let values = if jointly {
@@ -154,5 +181,6 @@ fn gradients() {
 fn precisions_must_fit_the_outputs() {
     let mut tape = Tape::new("misuse");
     let (v, t) = (tape.leaf("v", 4, 2), tape.leaf("t", 4, 4));
-    Posterior::new(&mut tape, v, &[t, t, t]);
+    let t = lower(&mut tape, t);
+    Posterior::new(v, &[t, t, t]);
 }

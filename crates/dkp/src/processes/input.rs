@@ -2,7 +2,7 @@
 
 use super::{Extension, InverseWishart, Process as _};
 use crate::gram::{Block, Gram};
-use dkp_tape::{Node, Tape};
+use dkp_tape::{Lower, Node, Tape};
 
 /// How N₀ input features, points as columns, become the first Gram matrix.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +35,42 @@ pub struct InputDraw {
 
 /// How data points follow.
 enum Way {
-    /// Features of a point x are Rx/√N₀, or x/√N₀ without R; the inducing points' are kept.
-    Features { root: Option<Node>, inducing: Node },
+    /// Features of a point, by the root of Ω; the inducing points' are kept.
+    Features { root: Root, inducing: Node },
     /// By the process's own extension of the linear kernel.
     Process { kernel: Block, extension: Box<dyn Extension> },
+}
+
+/// A root of Ω, by which a point x has the features Rx/√N₀.
+#[derive(Clone, Copy)]
+enum Root {
+    /// Ω = I.
+    Identity,
+    /// Ω = FFᵀ, R = Fᵀ.
+    Lower(Lower),
+    /// Ω = RᵀR.
+    Dense(Node),
+}
+
+impl Root {
+    /// RX/√N₀.
+    fn project(self, tape: &mut Tape, x: Node) -> Node {
+        let scaled = tape.affine(x, scale(x.rows()), 0.0);
+        match self {
+            Root::Identity => scaled,
+            Root::Lower(f) => tape.lower_matmul_transposed(f, scaled),
+            Root::Dense(r) => tape.matmul(r, scaled),
+        }
+    }
+
+    /// Ω.
+    fn omega(self, tape: &mut Tape) -> Option<Node> {
+        match self {
+            Root::Identity => None,
+            Root::Lower(f) => Some(tape.lower_square(f)),
+            Root::Dense(r) => Some(tape.symmetric_product(r.t())),
+        }
+    }
 }
 
 impl Input {
@@ -46,19 +78,19 @@ impl Input {
     pub fn draw(&self, tape: &mut Tape, inducing: Node) -> InputDraw {
         let features = inducing.rows();
         match self {
-            Input::Fixed => InputDraw::from_root(tape, None, None, inducing),
+            Input::Fixed => InputDraw::from_root(tape, Root::Identity, None, inducing),
             Input::Omega(process) => {
                 let identity = tape.constant(features, features, &identity(features));
                 let psi = tape.scale(process.delta(), identity);
                 let factor = tape.cholesky(psi);
                 let (draw, log_ratio) = process.draw_given(tape, psi, factor);
-                InputDraw::from_root(tape, Some(draw.root), log_ratio, inducing)
+                InputDraw::from_root(tape, Root::Lower(draw.root), log_ratio, inducing)
             }
             Input::Wishart { width } => {
                 // Ω = RᵀR, R = ξ/√N₁
                 let normals = tape.normals(*width, features);
                 let root = tape.affine(normals, 1.0 / (*width as f64).sqrt(), 0.0);
-                InputDraw::from_root(tape, Some(root), None, inducing)
+                InputDraw::from_root(tape, Root::Dense(root), None, inducing)
             }
             Input::Gram(process) => {
                 let scaled = tape.affine(inducing, scale(features), 0.0);
@@ -73,10 +105,10 @@ impl Input {
 
 impl InputDraw {
     /// G₁ = ΦᵀΦ, Φ = RX/√N₀.
-    fn from_root(tape: &mut Tape, root: Option<Node>, log_ratio: Option<Node>, inducing: Node) -> InputDraw {
-        let phi = project(tape, root, inducing);
+    fn from_root(tape: &mut Tape, root: Root, log_ratio: Option<Node>, inducing: Node) -> InputDraw {
+        let phi = root.project(tape, inducing);
         let gram = Block::from_features(tape, phi);
-        let omega = root.map(|r| tape.symmetric_product(r.t()));
+        let omega = root.omega(tape);
         InputDraw { gram, log_ratio, omega, inducing, way: Way::Features { root, inducing: phi } }
     }
 
@@ -84,7 +116,7 @@ impl InputDraw {
     pub fn extend(&self, tape: &mut Tape, data: Node) -> Gram {
         match &self.way {
             Way::Features { root, inducing } => {
-                let phi = project(tape, *root, data);
+                let phi = root.project(tape, data);
                 Gram::from_features(tape, self.gram, *inducing, phi)
             }
             Way::Process { kernel, extension } => {
@@ -99,7 +131,7 @@ impl InputDraw {
     pub fn extend_jointly(&self, tape: &mut Tape, data: Node) -> Gram {
         match &self.way {
             Way::Features { root, inducing } => {
-                let phi = project(tape, *root, data);
+                let phi = root.project(tape, data);
                 Gram::from_features_jointly(tape, self.gram, *inducing, phi)
             }
             Way::Process { kernel, extension } => {
@@ -109,12 +141,6 @@ impl InputDraw {
             }
         }
     }
-}
-
-/// RX/√N₀, or X/√N₀ without R.
-fn project(tape: &mut Tape, root: Option<Node>, x: Node) -> Node {
-    let scaled = tape.affine(x, scale(x.rows()), 0.0);
-    root.map_or(scaled, |r| tape.matmul(r, scaled))
 }
 
 /// 1/√N₀

@@ -77,9 +77,11 @@ impl Process for InverseWishart {
         let psi = tape.scale(self.delta, kernel.matrix);
         let factor = tape.cholesky_with_jitter(psi);
         let (draw, log_ratio) = self.draw_given(tape, psi, factor);
-        let gram = Block::from_features(tape, draw.root);
-        let extension =
-            InverseWishartExtension { delta: self.delta, shape: self.extension, factor, root: draw.root, gram };
+        let matrix = tape.lower_square(draw.root);
+        let gram = Block::new(tape, matrix);
+        let white_root = tape.lower_solve(factor, draw.root);
+        let InverseWishart { delta, extension: shape, .. } = *self;
+        let extension = InverseWishartExtension { delta, shape, factor, root: draw.root, white_root, gram };
         Draw { gram, log_ratio, extension: Box::new(extension) }
     }
 }
@@ -88,14 +90,19 @@ impl Process for InverseWishart {
 ///
 /// With ψ = δk, Ψ_ii = LLᵀ, w = L⁻¹ψ_it and s = ψ_tt − wᵀw, for one point:
 /// g ~ InverseGamma(½(δ+M+2), ½s), b = L⁻ᵀ(w + √g·ε), g_it = G_ii·b, g_tt = g + bᵀG_ii·b.
-/// For B points jointly: G_tt·i ~ W⁻¹(Ψ_tt·i, δ+M+B+1) with root R, B = L⁻ᵀ(W + E·R), G_it = G_ii·B, G_tt = G_tt·i + BᵀG_it.
+/// For B points jointly: G_tt·i ~ W⁻¹(Ψ_tt·i, δ+M+B+1) with root R, B = L⁻ᵀ(W + E·Rᵀ), G_it = G_ii·B, G_tt = G_tt·i + BᵀG_it.
+///
+/// With G_ii = FFᵀ and Q = L⁻¹F, which is lower-triangular and close to a multiple of the identity, b is not needed: u = Fᵀb =
+/// Qᵀ(w + √g·ε), g_it = F·u and g_tt = g + uᵀu. That is one solve and two triangular products a point.
 struct InverseWishartExtension {
     delta: Node,
     shape: ExtensionShape,
     /// L with Ψ_ii = LLᵀ.
     factor: Lower,
-    /// C with G_ii = CᵀC.
-    root: Node,
+    /// F with G_ii = FFᵀ.
+    root: Lower,
+    /// Q = L⁻¹F.
+    white_root: Lower,
     gram: Block,
 }
 
@@ -119,35 +126,34 @@ impl InverseWishartExtension {
         let gamma = tape.point_gammas(self.shape.0);
         let inverse = tape.map("half of the reciprocal", gamma, |x| (0.5 / x, -0.5 / (x * x)));
         let g = tape.product(schur, inverse);
-        // b = L⁻ᵀ(w + √g·ε)
+        // u = Qᵀ(w + √g·ε)
         let deviation = tape.sqrt(g);
         let normals = tape.point_normals(w.rows());
         let noise = tape.scale_columns(normals, deviation);
         let white = tape.add(w, noise);
-        let b = tape.solve_transposed(self.factor, white);
-        // g_it = G_ii·b, g_tt = g + bᵀG_ii·b
-        let it = tape.matmul(self.gram.matrix, b);
-        let explained = tape.column_dots(b, it);
+        let u = tape.lower_matmul_transposed(self.white_root, white);
+        // g_it = F·u, g_tt = g + uᵀu
+        let it = tape.lower_matmul(self.root, u);
+        let explained = tape.column_norms(u);
         let tt = tape.add(g, explained);
         Gram::new(tape, self.gram, it, DataBlock::Diagonal(tt))
     }
 
     fn extend_jointly(&self, tape: &mut Tape, w: Node, scale: Lower) -> Gram {
         let (m, b) = (w.rows(), w.cols());
-        // G_tt·i = RᵀR
+        // G_tt·i = RRᵀ
         let nu = tape.affine(self.delta, 1.0, (m + b + 1) as f64);
         let dof = DegreesOfFreedom::new(tape, nu, b);
         let conditional = distributions::InverseWishart { scale, dof };
         let root = conditional.draw_root(tape).root;
-        // B = L⁻ᵀ(W + E·R)
+        // U = Qᵀ(W + E·Rᵀ)
         let normals = tape.normals(m, b);
-        let noise = tape.matmul(normals, root);
+        let noise = tape.matmul(normals, root.matrix().t());
         let white = tape.add(w, noise);
-        let weights = tape.solve_transposed(self.factor, white);
-        // G_it = Cᵀ(CB), G_tt = RᵀR + (CB)ᵀ(CB)
-        let features = tape.matmul(self.root, weights);
-        let it = tape.matmul(self.root.t(), features);
-        let (own, explained) = (tape.symmetric_product(root.t()), tape.symmetric_product(features.t()));
+        let u = tape.lower_matmul_transposed(self.white_root, white);
+        // G_it = F·U, G_tt = RRᵀ + UᵀU
+        let it = tape.lower_matmul(self.root, u);
+        let (own, explained) = (tape.lower_square(root), tape.symmetric_product(u.t()));
         let tt = tape.add(own, explained);
         Gram::new(tape, self.gram, it, DataBlock::Full(tt))
     }

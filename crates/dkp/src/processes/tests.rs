@@ -26,6 +26,14 @@ fn quadratic(s: &Mat<f64>) -> f64 {
     (0..s.nrows()).flat_map(|i| (0..s.ncols()).map(move |j| (i, j))).map(|(i, j)| c(i) * s[(i, j)] * c(j)).sum()
 }
 
+/// A lower-triangular node from any square one.
+fn precision_root(tape: &mut Tape, m: Node) -> dkp_tape::Lower {
+    let diagonal = tape.diagonal(m);
+    let squared = tape.square(diagonal);
+    let diagonal = tape.affine(squared, 1.0, 0.3);
+    tape.lower(diagonal, m)
+}
+
 /// A program over some inducing and data points in the plane, with the kernel that the process sees.
 struct Extended {
     run: Workspace,
@@ -148,7 +156,7 @@ fn conjugacy_holds_to_rounding() {
         let log_prior = prior.log_density_of_draw(&mut tape, &posterior, &draw);
         let log_posterior = posterior.log_density_of_own(&mut tape, &draw);
         // log p(V|Σ)
-        let sigma = tape.symmetric_product(draw.root.t());
+        let sigma = tape.lower_square(draw.root);
         let (rows, one) = (tape.cholesky(sigma), tape.number(1.0));
         let zero = tape.constant(p, columns, &vec![0.0; p * columns]);
         let identity = tape.constant(columns, columns, &vec![0.0; columns * columns]);
@@ -255,7 +263,8 @@ fn posterior_features_have_the_moments_of_their_posterior() {
         let joint = joint.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
         let (v, t) = (cases::matrix(3, m, 1), cases::matrix(4, m, m));
         let (v, t) = (distributions::constant(&mut tape, v.as_ref()), distributions::constant(&mut tape, t.as_ref()));
-        let posterior = Posterior::new(&mut tape, v, &[t]);
+        let t = precision_root(&mut tape, t);
+        let posterior = Posterior::new(v, &[t]);
         let given = posterior.given(&mut tape, k_ii);
         let (mean, variance) = given.marginals(&mut tape, &kernel);
         let draw = Features::posterior(posterior).draw(&mut tape, k_ii);
@@ -567,7 +576,8 @@ fn tile(process: &str, m: usize, width: usize) -> (Workspace, Node, Node, Node) 
     let draw = match process {
         "features" => Features::prior(6).draw(&mut tape, k_ii),
         "posterior features" => {
-            let posterior = Posterior::new(&mut tape, v, &[t]);
+            let t = precision_root(&mut tape, t);
+            let posterior = Posterior::new(v, &[t]);
             Features::posterior(posterior).draw(&mut tape, k_ii)
         }
         "posterior" => {
@@ -652,7 +662,8 @@ fn gradients_of_the_features_process() {
     for jointly in [false, true] {
         for roots in [1, 2] {
             gradcheck(&leaves[..5 + roots], |t, x| {
-                let posterior = Posterior::new(t, x[4], &x[5..]);
+                let roots: Vec<_> = x[5..].iter().map(|&r| precision_root(t, r)).collect();
+                let posterior = Posterior::new(x[4], &roots);
                 everything(t, &Features::posterior(posterior), &x[..2], &x[2..4], jointly)
             })
             .unwrap()
