@@ -43,7 +43,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             "dgp" => Architecture::dgp(kernel.clone(), layers, train.features(), likelihood),
             _ => Architecture::diwp(kernel.clone(), layers, likelihood),
         };
-        let start = Start { inducing: number("m", 100.0)? as usize, delta: number("delta", 55.0)?, seed: split as u64 };
+        let start = Start {
+            inducing: number("m", 100.0)? as usize,
+            delta: number("delta", 1000.0)?,
+            gamma: number("gamma", 1e-3)?,
+            input: [number("input-delta", 5.0)?, number("input-gamma", 500.0)?],
+            warm_up: number("start-steps", 2000.0)? as u64,
+            seed: split as u64,
+        };
         let mut model = initialise(architecture, &train, start)?;
         let schedule = Schedule {
             rate: number("rate", 1e-2)?,

@@ -1,10 +1,11 @@
 //! Where training starts: near the infinitely wide network, with scales from the data.
 
 use super::inducing::choose;
+use super::{Options, Trainer};
 use crate::data::Dataset;
 use crate::gram::Block;
 use crate::kernels::Kernel;
-use crate::model::{Architecture, InputKind, Model, ProcessKind, precision_name};
+use crate::model::{Architecture, InputKind, Layer, Model, ProcessKind, precision_name};
 use crate::params::{Constraint, Error, Parameters};
 use dkp_tape::random::{Key, fill_normal};
 use dkp_tape::{Node, Pass, Tape};
@@ -15,20 +16,87 @@ use faer::{Mat, MatRef};
 pub struct Start {
     /// Inducing points, at most.
     pub inducing: usize,
-    /// δ and γ of inverse-Wishart layers: large, so that the model starts near the NNGP and the data lower them.
+    /// δ of hidden inverse-Wishart layers: large, so that the model starts near its limit and the data lower it.
     pub delta: f64,
+    /// γ of hidden inverse-Wishart layers.
+    pub gamma: f64,
+    /// δ and γ of the input layer.
+    pub input: [f64; 2],
+    /// Steps for which the infinitely wide network, which is the limit δ → ∞, is trained first: its parameters are the start.
+    pub warm_up: u64,
     /// The seed of everything random.
     pub seed: u64,
 }
 
 impl Default for Start {
     fn default() -> Start {
-        Start { inducing: 100, delta: 55.0, seed: 0 }
+        Start { inducing: 100, delta: 1000.0, gamma: 1e-3, input: [5.0, 500.0], warm_up: 2000, seed: 0 }
     }
 }
 
+/// Points of a step while the infinitely wide network is trained.
+const WARM_UP_BATCH: usize = 2000;
+
 /// A model for data in unit scales.
-pub fn initialise(mut architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
+///
+/// Where the model has inverse-Wishart layers, its limit without them is trained first, which is fast, and gives it its kernels,
+/// inducing points, pseudo-targets and noise. So it starts from a bound that is close to that of its limit.
+pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
+    let mut model = cold_start(architecture, data, start)?;
+    let a = model.architecture();
+    let has_limit =
+        !a.is_deterministic() && a.layers.iter().all(|l| !matches!(l.process, ProcessKind::Features { .. }));
+    if start.warm_up > 0 && has_limit {
+        let layers = a.layers.iter().map(|l| Layer { process: ProcessKind::Deterministic, ..l.clone() }).collect();
+        let mut limit = cold_start(Architecture { input: InputKind::Fixed, layers, ..a.clone() }, data, start)?;
+        let options =
+            Options { steps: start.warm_up, batch: Some(WARM_UP_BATCH), seed: start.seed, ..Options::default() };
+        // data that the limit cannot be trained on leave the cold start
+        if Trainer::new(&mut limit, data, options).run(|_| true).is_ok() {
+            follow(&mut model, &limit)?;
+        }
+    }
+    Ok(model)
+}
+
+/// Takes over the parameters of the limit δ → ∞, and centres the posteriors on its kernels.
+fn follow(model: &mut Model, limit: &Model) -> Result<(), Error> {
+    let architecture = model.architecture().clone();
+    let p = model.parameters_mut();
+    for parameter in limit.parameters().iter() {
+        p.set(&parameter.name, &limit.parameters().get(&parameter.name)?)?;
+    }
+    let mut x = p.get("inducing.inputs")?;
+    let m = p.get("output.precision.diagonal")?.len();
+    let features = x.len() / m;
+    if architecture.scale_features {
+        let (scale, bias) = (p.get("features.scale")?, p.get("features.bias")?);
+        x.iter_mut().enumerate().for_each(|(i, x)| *x = (*x + bias[i % features]) * scale[i % features]);
+    }
+    let mut gram = linear_kernel(&x, features);
+    if architecture.input == InputKind::Gram {
+        p.set("input.root", &columns(&factor(&gram)))?;
+    }
+    for (i, layer) in architecture.layers.iter().enumerate() {
+        let names = layer.kernel.parameters();
+        let values: Result<Vec<f64>, Error> =
+            names.iter().map(|n| Ok(p.get(&format!("layer {}.kernel.{n}", i + 1))?[0])).collect();
+        gram = evaluate(&*layer.kernel, &values?, &gram);
+        if layer.process == ProcessKind::InverseWishart {
+            p.set(&format!("layer {}.root", i + 1), &columns(&factor(&gram)))?;
+        }
+    }
+    Ok(())
+}
+
+/// XᵀX/N₀ over points that are columns.
+fn linear_kernel(x: &[f64], features: usize) -> Mat<f64> {
+    let x = MatRef::from_column_major_slice(x, features, x.len() / features);
+    faer::Scale(1.0 / features as f64) * (x.transpose() * x)
+}
+
+/// A model with scales from the data.
+fn cold_start(mut architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
     let chosen = choose(data, start.inducing.max(1), Key::new(start.seed));
     let (features, m) = (data.features(), chosen.len());
     let inducing: Vec<f64> = chosen.iter().flat_map(|&n| data.x(n)).copied().collect();
@@ -39,24 +107,25 @@ pub fn initialise(mut architecture: Architecture, data: &Dataset, start: Start) 
         p.add("features.bias", features, 1, Constraint::Free, &vec![0.0; features])?;
     }
     // the tower of the infinitely wide network at the inducing points
-    let x = MatRef::from_column_major_slice(&inducing, features, m);
-    let mut gram = faer::Scale(1.0 / features as f64) * (x.transpose() * x);
+    let mut gram = linear_kernel(&inducing, features);
     if architecture.input == InputKind::InverseWishart && features > m && is_regular(&gram) {
         architecture.input = InputKind::Gram;
     }
     match architecture.input {
         InputKind::Fixed => {}
         InputKind::InverseWishart => {
-            add_inverse_wishart(&mut p, "input", start.delta, &Mat::identity(features, features))?;
+            add_inverse_wishart(&mut p, "input", start.input, &Mat::identity(features, features))?;
         }
-        InputKind::Gram => add_inverse_wishart(&mut p, "input", start.delta, &factor(&gram))?,
+        InputKind::Gram => add_inverse_wishart(&mut p, "input", start.input, &factor(&gram))?,
     }
     for (i, layer) in architecture.layers.iter().enumerate() {
         let prefix = format!("layer {}", i + 1);
         gram = add_kernel(&mut p, &format!("{prefix}.kernel"), &*layer.kernel, &gram)?;
         match layer.process {
             ProcessKind::Deterministic => {}
-            ProcessKind::InverseWishart => add_inverse_wishart(&mut p, &prefix, start.delta, &factor(&gram))?,
+            ProcessKind::InverseWishart => {
+                add_inverse_wishart(&mut p, &prefix, [start.delta, start.gamma], &factor(&gram))?
+            }
             ProcessKind::Features { width } => {
                 let targets = project(&inducing, features, width, Key::new(start.seed), i as u32);
                 add_posterior(&mut p, &prefix, &targets, width, 1, 3.0)?;
@@ -89,9 +158,14 @@ fn columns(m: &Mat<f64>) -> Vec<f64> {
 }
 
 /// The posterior starts with the kernel of the infinitely wide network as its mean: UUᵀ = K.
-fn add_inverse_wishart(p: &mut Parameters, prefix: &str, delta: f64, root: &Mat<f64>) -> Result<(), Error> {
+fn add_inverse_wishart(
+    p: &mut Parameters,
+    prefix: &str,
+    [delta, gamma]: [f64; 2],
+    root: &Mat<f64>,
+) -> Result<(), Error> {
     p.add(&format!("{prefix}.delta"), 1, 1, Constraint::Positive, &[delta])?;
-    p.add(&format!("{prefix}.gamma"), 1, 1, Constraint::Positive, &[delta])?;
+    p.add(&format!("{prefix}.gamma"), 1, 1, Constraint::Positive, &[gamma])?;
     p.add(&format!("{prefix}.root"), root.nrows(), root.ncols(), Constraint::Free, &columns(root))
 }
 

@@ -27,7 +27,7 @@ fn smooth(points: usize) -> Dataset {
 }
 
 fn start(inducing: usize) -> Start {
-    Start { inducing, ..Start::default() }
+    Start { inducing, warm_up: 0, ..Start::default() }
 }
 
 /// The NNGP is a special case of the DIWP, so the latter's bound is at least as good where both are trained.

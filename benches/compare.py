@@ -1,0 +1,55 @@
+"""Training steps of dkp beside those of the PyTorch baseline in peer/, on the same cores, one after the other.
+
+    pip install torch
+    cargo build --release
+    DKP_UCI=.../uci python3 benches/compare.py [--threads 2] [--steps 100]
+
+The baseline needs the boston set (DKP_UCI); dkp measures synthetic data of the same shape. Prints one line a problem: milliseconds of
+both and their ratio."""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# family, kernel, inverse-Wishart layers after the input's
+PROBLEMS = [("diwp", "sqexp", 1), ("diwp", "relu", 1), ("diwp", "sqexp", 2), ("nngp", "sqexp", 1)]
+
+
+def ours(family, kernel, layers, threads):
+    command = [ROOT / "target/release/dkp", "bench", "--json", "--problem", "boston", "--family", family]
+    command += ["--kernel", kernel, "--layers", str(layers), "--threads", str(threads)]
+    # the best of three: neighbours on the machine only ever slow a run down
+    runs = [json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout) for _ in range(3)]
+    return min(run["ms_per_step"] for run in runs)
+
+
+def baseline(family, kernel, layers, threads, steps, data):
+    command = [sys.executable, "-W", "ignore", ROOT / "benches/peer/torch_dkp.py", "--data", data, "--quiet", "1"]
+    command += ["--dataset", "boston", "--model", family, "--kernel", kernel, "--layers", str(layers)]
+    command += ["--steps", str(steps)]
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    runs = []
+    for _ in range(3):
+        out = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+        runs.append(json.loads(out.strip().splitlines()[-1])["ms_per_step"])
+    return min(runs)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=100)
+    arguments = parser.parse_args()
+    data = os.environ.get("DKP_UCI") or sys.exit("set DKP_UCI to the folder of the UCI sets")
+    print(f"{'boston, M 100, S 10':28} {'dkp ms':>8} {'torch ms':>9} {'ratio':>6}")
+    for family, kernel, layers in PROBLEMS:
+        own = ours(family, kernel, layers, arguments.threads)
+        other = baseline(family, kernel, layers, arguments.threads, arguments.steps, data)
+        print(f"{f'{family} {kernel}, {layers} layer(s)':28} {own:8.2f} {other:9.1f} {other / own:6.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
