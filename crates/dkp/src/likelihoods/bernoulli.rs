@@ -35,6 +35,10 @@ impl Density for Bernoulli {
         if y == 0.0 || y == 1.0 { Ok(()) } else { Err("0 or 1") }
     }
 
+    fn initial(&self, y: f64) -> f64 {
+        2.0 * y - 1.0
+    }
+
     fn is_binary(&self) -> bool {
         true
     }

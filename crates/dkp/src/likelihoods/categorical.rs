@@ -67,6 +67,10 @@ impl Likelihood for Categorical {
         if fits { Ok(()) } else { Err("a class's number, from 0") }
     }
 
+    fn initial(&self, y: &[f64]) -> Vec<f64> {
+        (0..self.classes).map(|c| if y[0] == c as f64 { 1.0 } else { 0.0 }).collect()
+    }
+
     fn expected_log_density(&self, tape: &mut Tape, _: &[Node], targets: Targets, latent: Latent) -> Node {
         let variance = latent.full_variance(tape);
         let deviation = tape.sqrt(variance);

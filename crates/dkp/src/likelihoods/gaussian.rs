@@ -35,6 +35,10 @@ impl Likelihood for Gaussian {
         vec![LikelihoodParameter { name: "noise", rows: self.targets, floor: FLOOR, initial: 0.1 }]
     }
 
+    fn initial(&self, y: &[f64]) -> Vec<f64> {
+        y.iter().map(|y| if y.is_nan() { 0.0 } else { *y }).collect()
+    }
+
     fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node {
         let noise = parameters[0];
         let residual = tape.subtract(targets.values, latent.mean);

@@ -90,6 +90,9 @@ pub trait Likelihood: Send + Sync {
         Ok(())
     }
 
+    /// Where the latents of a point start, given its targets (0 where one is missing).
+    fn initial(&self, y: &[f64]) -> Vec<f64>;
+
     /// Σ E[log p(y|f)] over the targets that are there, 1×1.
     fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node;
 

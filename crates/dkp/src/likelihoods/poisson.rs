@@ -34,6 +34,10 @@ impl Density for Poisson {
         statrs::function::gamma::gamma_ur(y.floor() + 1.0, rate)
     }
 
+    fn initial(&self, y: f64) -> f64 {
+        (y + 0.5).ln()
+    }
+
     fn accepts(&self, y: f64) -> Result<(), &'static str> {
         if y >= 0.0 && y.fract() == 0.0 { Ok(()) } else { Err("a whole number, at least 0") }
     }

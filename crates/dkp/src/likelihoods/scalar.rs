@@ -68,6 +68,11 @@ pub trait Density: Clone + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Where the latent of a point starts, given its target.
+    fn initial(&self, y: f64) -> f64 {
+        y
+    }
+
     /// Whether targets are classes 0 and 1.
     fn is_binary(&self) -> bool {
         false
@@ -109,6 +114,10 @@ impl<D: Density> Likelihood for Scalar<D> {
 
     fn accepts(&self, y: f64) -> Result<(), &'static str> {
         self.density.accepts(y)
+    }
+
+    fn initial(&self, y: &[f64]) -> Vec<f64> {
+        vec![if y[0].is_nan() { 0.0 } else { self.density.initial(y[0]) }]
     }
 
     fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node {

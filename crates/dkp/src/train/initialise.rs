@@ -6,10 +6,39 @@ use crate::data::Dataset;
 use crate::gram::Block;
 use crate::kernels::Kernel;
 use crate::model::{Architecture, InputKind, Layer, Model, ProcessKind, precision_name};
-use crate::params::{Constraint, Error, Parameters};
+use crate::params::{self, Constraint, Parameters};
 use dkp_tape::random::{Key, fill_normal};
 use dkp_tape::{Node, Pass, Tape};
 use faer::{Mat, MatRef};
+
+/// Why a model cannot be made for some data.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The likelihood is for another number of targets.
+    #[error("the likelihood is for {expected} targets, but the data have {found}")]
+    Targets {
+        /// What the likelihood has.
+        expected: usize,
+        /// What the data have.
+        found: usize,
+    },
+    /// A target that the likelihood cannot have.
+    #[error("target {target} of point {point} must be {expected}, but is {value}")]
+    Target {
+        /// The target, from 0.
+        target: usize,
+        /// The point, from 0.
+        point: usize,
+        /// What it can be.
+        expected: &'static str,
+        /// What it is.
+        value: f64,
+    },
+    /// A parameter whose start is not allowed.
+    #[error(transparent)]
+    Parameter(#[from] params::Error),
+}
 
 /// How a model starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +63,8 @@ impl Default for Start {
     }
 }
 
+/// What a class tells of its latent, as a variance: the logistic function's curvature is ¼ at most.
+const CLASS_NOISE: f64 = 4.0;
 /// Points of a step while the infinitely wide network is trained.
 const WARM_UP_BATCH: usize = 2000;
 
@@ -42,6 +73,7 @@ const WARM_UP_BATCH: usize = 2000;
 /// Where the model has inverse-Wishart layers, its limit without them is trained first, which is fast, and gives it its kernels,
 /// inducing points, pseudo-targets and noise. So it starts from a bound that is close to that of its limit.
 pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
+    check_targets(&architecture, data)?;
     let mut model = cold_start(architecture, data, start)?;
     let a = model.architecture();
     let has_limit =
@@ -57,6 +89,20 @@ pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> R
         }
     }
     Ok(model)
+}
+
+fn check_targets(architecture: &Architecture, data: &Dataset) -> Result<(), Error> {
+    let (expected, found) = (architecture.likelihood.targets(), data.targets());
+    if expected != found {
+        return Err(Error::Targets { expected, found });
+    }
+    for point in 0..data.points() {
+        for (target, &value) in data.y(point).iter().enumerate().filter(|(_, y)| !y.is_nan()) {
+            let refused = |expected| Error::Target { target, point, expected, value };
+            architecture.likelihood.accepts(value).map_err(refused)?;
+        }
+    }
+    Ok(())
 }
 
 /// Takes over the parameters of the limit δ → ∞, and centres the posteriors on its kernels.
@@ -134,19 +180,21 @@ fn cold_start(mut architecture: Architecture, data: &Dataset, start: Start) -> R
     }
     add_kernel(&mut p, "output.kernel", &*architecture.output, &gram)?;
     let latents = architecture.likelihood.latents();
-    let noise = residual_variance(data, &chosen);
-    let targets: Vec<f64> = if architecture.likelihood.targets() == latents {
-        chosen.iter().flat_map(|&n| data.y(n)).map(|y| if y.is_nan() { 0.0 } else { *y }).collect()
-    } else {
-        vec![0.0; m * latents]
-    };
+    let learned = architecture.likelihood.parameters();
+    let has_noise = learned.iter().any(|p| p.name == "noise" || p.name == "scale");
+    let noise = if has_noise { residual_variance(data, &chosen) } else { CLASS_NOISE };
+    let targets: Vec<f64> = chosen.iter().flat_map(|&n| architecture.likelihood.initial(data.y(n))).collect();
     let targets = MatRef::from_column_major_slice(&targets, latents, m).transpose().to_owned();
     // a pseudo-target stands for N/M points
     let precision = (data.points() as f64 / m as f64 / noise).sqrt();
     let count = if architecture.share_precision { 1 } else { latents };
     add_posterior(&mut p, "output", &columns(&targets), latents, count, precision)?;
-    for parameter in architecture.likelihood.parameters() {
-        let value = if parameter.name == "noise" { noise.max(2.0 * parameter.floor) } else { parameter.initial };
+    for parameter in learned {
+        let value = match parameter.name {
+            "noise" => noise.max(2.0 * parameter.floor),
+            "scale" => noise.sqrt().max(2.0 * parameter.floor),
+            _ => parameter.initial,
+        };
         let name = format!("likelihood.{}", parameter.name);
         p.add(&name, parameter.rows, 1, Constraint::Above(parameter.floor), &vec![value; parameter.rows])?;
     }
@@ -166,7 +214,8 @@ fn add_inverse_wishart(
 ) -> Result<(), Error> {
     p.add(&format!("{prefix}.delta"), 1, 1, Constraint::Positive, &[delta])?;
     p.add(&format!("{prefix}.gamma"), 1, 1, Constraint::Positive, &[gamma])?;
-    p.add(&format!("{prefix}.root"), root.nrows(), root.ncols(), Constraint::Free, &columns(root))
+    p.add(&format!("{prefix}.root"), root.nrows(), root.ncols(), Constraint::Free, &columns(root))?;
+    Ok(())
 }
 
 fn add_posterior(

@@ -7,7 +7,7 @@ mod schedule;
 mod trainer;
 
 pub use adam::Adam;
-pub use initialise::{Start, initialise};
+pub use initialise::{Error as StartError, Start, initialise};
 pub use schedule::Schedule;
 pub use trainer::{Options, Record, State, Trainer, TrainingError};
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::Dataset;
 use crate::kernels::SquaredExponential;
-use crate::likelihoods::Gaussian;
+use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Scalar};
 use crate::model::{Architecture, Model};
 use dkp_tape::gradcheck::cases;
 use dkp_tape::random::Key;
@@ -128,4 +128,76 @@ fn hard_inputs_train() {
     trains("500 features of 100 points", wide, targets(100));
     trains("equal targets", x.clone(), Mat::from_fn(1, 40, |_, _| 2.5));
     trains("an outlier", x.clone(), Mat::from_fn(1, 40, |_, n| if n == 3 { 1e9 } else { y(n) }));
+}
+
+/// Three classes around a circle and inside it, on which no linear classifier can be good: accuracy, and probabilities that mean
+/// what they say, against multinomial logistic regression.
+#[test]
+fn classes_are_learned_with_calibrated_probabilities() {
+    let noise = cases::matrix(9, 2, 600);
+    let place = |n: usize| {
+        let (angle, radius) = (2.4 * n as f64, if n % 3 == 0 { 0.5 } else { 1.6 });
+        [radius * angle.cos() + 0.35 * noise[(0, n)], radius * angle.sin() + 0.35 * noise[(1, n)]]
+    };
+    let class = |n: usize| match (n % 3, place(n)) {
+        (0, _) => 0.0,
+        (_, [x, _]) if x > 0.0 => 1.0,
+        _ => 2.0,
+    };
+    let part = |from: usize, to: usize| {
+        let x = Mat::from_fn(2, to - from, |i, n| place(from + n)[i]);
+        (x.clone(), Dataset::new(x.as_ref(), Mat::from_fn(1, to - from, |_, n| class(from + n)).as_ref()).unwrap())
+    };
+    let ((_, train), (x_test, test)) = (part(0, 300), part(300, 600));
+    let architecture = Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Categorical::new(3)));
+    let mut model = initialise(architecture, &train, Start { inducing: 25, warm_up: 300, ..Start::default() }).unwrap();
+    let options = Options { steps: 300, draws: 4, ..Options::default() };
+    Trainer::new(&mut model, &train, options).run(|_| true).unwrap();
+    let prediction = model.predict(x_test.as_ref(), 30, Key::new(1)).unwrap();
+    let y: Vec<f64> = (0..300).map(|n| test.y(n)[0]).collect();
+    let ours = crate::metrics::classification(&prediction, &y).unwrap();
+    let linear = logistic_regression(&train, &test);
+    assert!(ours.accuracy > 0.85 && ours.accuracy > linear.0 + 0.1, "{ours:?} and {linear:?}");
+    assert!(ours.log_likelihood > linear.1 + 0.2, "{ours:?} and {linear:?}");
+    assert!(ours.calibration < 0.08, "{ours:?}");
+}
+
+/// Accuracy and mean log-likelihood of multinomial logistic regression, by gradient ascent.
+fn logistic_regression(train: &Dataset, test: &Dataset) -> (f64, f64) {
+    let mut w = [[0.0; 3]; 3];
+    let softmax = |w: &[[f64; 3]; 3], x: &[f64]| {
+        let e = w.map(|w| (w[0] + w[1] * x[0] + w[2] * x[1]).exp());
+        e.map(|v| v / e.iter().sum::<f64>())
+    };
+    for _ in 0..2000 {
+        let mut gradient = [[0.0; 3]; 3];
+        for n in 0..train.points() {
+            let (x, p) = (train.x(n), softmax(&w, train.x(n)));
+            for c in 0..3 {
+                let error = if train.y(n)[0] == c as f64 { 1.0 - p[c] } else { -p[c] };
+                [1.0, x[0], x[1]].iter().zip(&mut gradient[c]).for_each(|(x, g)| *g += error * x);
+            }
+        }
+        w.iter_mut().flatten().zip(gradient.iter().flatten()).for_each(|(w, g)| *w += 0.5 * g / train.points() as f64);
+    }
+    let (mut right, mut log_likelihood) = (0.0, 0.0);
+    for n in 0..test.points() {
+        let (p, class) = (softmax(&w, test.x(n)), test.y(n)[0] as usize);
+        right += if p.iter().all(|q| *q <= p[class]) { 1.0 } else { 0.0 };
+        log_likelihood += p[class].ln();
+    }
+    (right / test.points() as f64, log_likelihood / test.points() as f64)
+}
+
+#[test]
+fn targets_that_a_likelihood_cannot_have_are_refused() {
+    let x = cases::matrix(1, 2, 3);
+    let data = Dataset::new(x.as_ref(), faer::mat![[0.0, 1.0, 0.5]].as_ref()).unwrap();
+    let with = |likelihood: Arc<dyn crate::likelihoods::Likelihood>| {
+        let architecture = Architecture::nngp(Arc::new(SquaredExponential), 1, likelihood);
+        initialise(architecture, &data, start(3)).err().unwrap().to_string()
+    };
+    assert_eq!(with(Arc::new(Scalar::new(Bernoulli))), "target 0 of point 2 must be 0 or 1, but is 0.5");
+    assert_eq!(with(Arc::new(Categorical::new(3))), "target 0 of point 2 must be a class's number, from 0, but is 0.5");
+    assert_eq!(with(Arc::new(Gaussian::new(2))), "the likelihood is for 2 targets, but the data have 1");
 }
