@@ -5,6 +5,10 @@ use crate::distributions::{self, DegreesOfFreedom};
 use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use dkp_tape::{Lower, Node, Tape};
 
+/// White noise in the kernel that an inverse-Wishart layer sees, relative to its diagonal: K_ii·(1 + 1e-6). Without it directions in which
+/// K is singular to rounding decide the divergence between posterior and prior, though they mean nothing.
+pub(super) const WHITE: f64 = 1e-6;
+
 /// G ~ W⁻¹(δK, δ+P+1) over P points: the mean is K, and δ says how closely G follows it.
 ///
 /// At M inducing points the posterior is W⁻¹(δK + VVᵀ, δ+γ+M+1). It is the exact one for data V that are normal with
@@ -74,7 +78,9 @@ impl InverseWishart {
 
 impl Process for InverseWishart {
     fn draw(&self, tape: &mut Tape, kernel: Block) -> Draw {
-        let psi = tape.scale(self.delta, kernel.matrix);
+        let white = tape.affine(kernel.diagonal, WHITE, 0.0);
+        let noisy = tape.add_diagonal(kernel.matrix, white);
+        let psi = tape.scale(self.delta, noisy);
         let factor = tape.cholesky_with_jitter(psi);
         let (draw, log_ratio) = self.draw_given(tape, psi, factor);
         let matrix = tape.lower_square(draw.root);
@@ -108,7 +114,15 @@ struct InverseWishartExtension {
 
 impl Extension for InverseWishartExtension {
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
-        let (psi_it, psi_tt) = (tape.scale(self.delta, kernel.it), kernel.tt.scaled(tape, self.delta));
+        let noisy = match kernel.tt {
+            DataBlock::Diagonal(d) => DataBlock::Diagonal(tape.affine(d, 1.0 + WHITE, 0.0)),
+            DataBlock::Full(tt) => {
+                let diagonal = tape.diagonal(tt);
+                let white = tape.affine(diagonal, WHITE, 0.0);
+                DataBlock::Full(tape.add_diagonal(tt, white))
+            }
+        };
+        let (psi_it, psi_tt) = (tape.scale(self.delta, kernel.it), noisy.scaled(tape, self.delta));
         let (w, complement) = condition(tape, self.factor, psi_it, psi_tt);
         match complement {
             DataBlock::Diagonal(schur) => self.extend_one_by_one(tape, w, schur),

@@ -8,7 +8,7 @@ use crate::params::Parameters;
 use dkp_tape::Failure;
 use dkp_tape::random::Key;
 
-/// Failures in a row after which the run goes back.
+/// Failures, or steps with a fallen bound, in a row after which the run goes back.
 const PATIENCE: u32 = 3;
 /// Times that a run goes back before it gives up.
 const ROLLBACKS: u32 = 3;
@@ -18,6 +18,11 @@ const KEEP_EVERY: u64 = 100;
 const FALL: f64 = 10.0;
 /// Decay of the running mean of the bound.
 const MEMORY: f64 = 0.9;
+/// A gradient this many times as long as is typical is cut to that: a draw whose kernel is nearly singular where the posterior's is
+/// not has a divergence, and a gradient, hundreds of times as large as others.
+const LONGEST: f64 = 5.0;
+/// Decay of the typical length of a gradient.
+const NORM_MEMORY: f64 = 0.98;
 
 /// How to train.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,10 +108,14 @@ pub struct State {
     pub rollbacks: u32,
     /// Steps that failed since the last one that did not.
     pub failures: u32,
+    /// Steps in a row whose bound had fallen: one may be a rare draw.
+    pub falls: u32,
     /// The bound's running mean.
     pub mean_bound: Option<f64>,
     /// The best of it.
     pub best: f64,
+    /// The typical length of a gradient.
+    pub typical_norm: Option<f64>,
     /// The parameters, the optimiser and the bound's mean to go back to.
     pub good: (Parameters, Adam, Option<f64>),
 }
@@ -133,8 +142,10 @@ impl<'a> Trainer<'a> {
             caution: 1.0,
             rollbacks: 0,
             failures: 0,
+            falls: 0,
             mean_bound: None,
             best: f64::NEG_INFINITY,
+            typical_norm: None,
             good: (model.parameters().clone(), adam, None),
         };
         Trainer::resume(model, data, options, state)
@@ -182,14 +193,15 @@ impl<'a> Trainer<'a> {
             Record { step, bound: None, rate, gradient_norm, deltas: Vec::new(), failure: None, rolled_back: false };
         match outcome {
             Ok(bound) => {
-                let fell = self.state.mean_bound.is_some()
-                    && kl == 1.0
-                    && bound.total < self.state.best - FALL.max(0.5 * self.state.best.abs());
-                if fell {
+                let low = self.state.best - FALL.max(0.5 * self.state.best.abs());
+                let fell = self.state.mean_bound.is_some() && kl == 1.0 && bound.total < low;
+                self.state.falls = if fell { self.state.falls + 1 } else { 0 };
+                if self.state.falls >= PATIENCE {
                     let error = TrainingError::Diverging { step, best: self.state.best, bound: bound.total };
                     self.roll_back(error)?;
                     record.rolled_back = true;
                 } else {
+                    self.cut_gradient(gradient_norm);
                     self.accept(rate, &bound, kl);
                 }
                 record.bound = Some(bound);
@@ -207,10 +219,26 @@ impl<'a> Trainer<'a> {
         Ok(record)
     }
 
+    /// Cuts a gradient that is much longer than is typical.
+    fn cut_gradient(&mut self, norm: f64) {
+        let typical = self.state.typical_norm.unwrap_or(norm);
+        let allowed = norm.min(LONGEST * typical);
+        if allowed < norm {
+            let factor = allowed / norm;
+            self.gradient.iter_mut().flatten().for_each(|g| *g *= factor);
+        }
+        self.state.typical_norm = Some(NORM_MEMORY * typical + (1.0 - NORM_MEMORY) * allowed);
+    }
+
     fn accept(&mut self, rate: f64, bound: &Bound, kl: f64) {
         let state = &mut self.state;
         state.failures = 0;
-        let mean = state.mean_bound.map_or(bound.total, |m| MEMORY * m + (1.0 - MEMORY) * bound.total);
+        let mean = match state.mean_bound {
+            // a fallen bound says nothing of the others
+            Some(m) if state.falls > 0 => m,
+            Some(m) => MEMORY * m + (1.0 - MEMORY) * bound.total,
+            None => bound.total,
+        };
         state.mean_bound = Some(mean);
         if kl == 1.0 {
             state.best = state.best.max(mean);
@@ -229,7 +257,7 @@ impl<'a> Trainer<'a> {
             return Err(error);
         }
         state.rollbacks += 1;
-        state.failures = 0;
+        (state.failures, state.falls) = (0, 0);
         state.caution *= 0.5;
         let (parameters, adam, mean_bound) = state.good.clone();
         self.model.update(|p| *p = parameters);
