@@ -136,7 +136,7 @@ fn hard_inputs_train() {
 fn classes_are_learned_with_calibrated_probabilities() {
     let noise = cases::matrix(9, 2, 600);
     let place = |n: usize| {
-        let (angle, radius) = (2.4 * n as f64, if n % 3 == 0 { 0.5 } else { 1.6 });
+        let (angle, radius) = (2.4 * n as f64, if n.is_multiple_of(3) { 0.5 } else { 1.6 });
         [radius * angle.cos() + 0.35 * noise[(0, n)], radius * angle.sin() + 0.35 * noise[(1, n)]]
     };
     let class = |n: usize| match (n % 3, place(n)) {
