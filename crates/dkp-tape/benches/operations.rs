@@ -57,7 +57,7 @@ fn operations(m: usize, b: usize) {
     let costly = |name, arguments: &[(usize, usize)], forward, backward, record: Record| Case {
         name,
         arguments: arguments.to_vec(),
-        takes_factor: name.starts_with("solve"),
+        takes_factor: name.starts_with("solve") || name.contains('L'),
         flops: Some([forward, backward]),
         record,
     };
@@ -74,6 +74,18 @@ fn operations(m: usize, b: usize) {
         costly("matmul X·Yᵀ", &[wide, wide], 2.0 * mmb, 4.0 * mmb, |t, x, _| t.matmul(x[0], x[1].t())),
         costly("symmetric_product X·Xᵀ", &[wide], mmb, 2.0 * mmb, |t, x, _| t.symmetric_product(x[0])),
         costly("cholesky", &[square], mmm / 3.0, mmm * 11.0 / 6.0, |t, x, _| t.cholesky(x[0]).matrix()),
+        costly("lower_matmul L·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
+            t.lower_matmul(l.expect("a factor"), x[1])
+        }),
+        costly("lower_square L·Lᵀ", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
+            t.lower_square(l.expect("a factor"))
+        }),
+        costly("congruence L·K·Lᵀ", &[square, square], mmm * 4.0 / 3.0, mmm * 8.0 / 3.0, |t, x, l| {
+            t.congruence(l.expect("a factor"), x[1])
+        }),
+        costly("lower_solve L⁻¹·L", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
+            t.lower_solve(l.expect("a factor"), l.expect("a factor")).matrix()
+        }),
         costly("solve L⁻¹·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| t.solve(l.expect("a factor"), x[1])),
         costly("solve_transposed L⁻ᵀ·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
             t.solve_transposed(l.expect("a factor"), x[1])

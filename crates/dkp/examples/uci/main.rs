@@ -1,6 +1,6 @@
 //! Trains on the UCI splits and prints test log-likelihoods, one JSON object a split.
 //!
-//! `DKP_UCI=…/uci cargo run --release --example uci -- --dataset yacht --family diwp --layers 2 --splits 0-4`
+//! `DKP_UCI=…/uci cargo run --release -p dkp --example uci -- --dataset yacht --family diwp --layers 2 --splits 0-4`
 
 mod splits;
 
@@ -18,6 +18,9 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.len() % 2 == 1 {
+        return Err("every flag takes a value: --dataset yacht --splits 0-4".into());
+    }
     let flags: HashMap<&str, &str> =
         arguments.chunks(2).map(|c| (c[0].trim_start_matches("--"), c[1].as_str())).collect();
     let text = |name: &str, default: &str| flags.get(name).map_or(default.to_string(), |v| v.to_string());
