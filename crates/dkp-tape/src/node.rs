@@ -85,8 +85,8 @@ impl From<Node> for Operand {
     }
 }
 
-/// A lower-triangular matrix with nonzero diagonal, made by [`Tape::cholesky`](crate::Tape::cholesky) or
-/// [`Tape::lower`](crate::Tape::lower): what a solve or a log-determinant takes.
+/// A lower-triangular matrix with nonzero diagonal, made by [`Tape::cholesky`](crate::Tape::cholesky),
+/// [`Tape::lower`](crate::Tape::lower) or as a quotient of two others: what a solve or a log-determinant takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lower(pub(crate) Node);
 

@@ -86,7 +86,12 @@ impl Likelihood for Categorical {
     }
 
     fn log_density(&self, _: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
-        if y[0].is_nan() { 0.0 } else { self.expected(mean, variance)[y[0] as usize].ln() }
+        match y[0] {
+            y if y.is_nan() => 0.0,
+            // a class that the model does not know
+            y if self.accepts(y).is_err() => f64::NEG_INFINITY,
+            y => self.expected(mean, variance)[y as usize].ln(),
+        }
     }
 
     fn moments(&self, _: &[Vec<f64>], _: usize, mean: &[f64], variance: &[f64]) -> Moments {

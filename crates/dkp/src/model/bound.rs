@@ -107,7 +107,9 @@ impl Model {
         let mut bound = assemble(totals, &recorded.parts, &weights, layers, 1.0);
         let mean = of_draws.iter().sum::<f64>() / draws as f64;
         let variance = of_draws.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (draws as f64 - 1.0).max(1.0);
-        bound.standard_error = (variance / draws as f64).sqrt();
+        // one draw of a random model says nothing of the others
+        let known = draws > 1 || self.architecture.is_deterministic();
+        bound.standard_error = if known { (variance / draws as f64).sqrt() } else { f64::NAN };
         Ok(bound)
     }
 

@@ -90,4 +90,6 @@ impl<P: Process> PriorProcess for P {
 }
 
 #[cfg(test)]
+mod gradient_tests;
+#[cfg(test)]
 mod tests;

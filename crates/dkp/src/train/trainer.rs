@@ -221,7 +221,7 @@ impl<'a> Trainer<'a> {
 
     /// Cuts a gradient that is much longer than is typical.
     fn cut_gradient(&mut self, norm: f64) {
-        let typical = self.state.typical_norm.unwrap_or(norm);
+        let typical = self.state.typical_norm.filter(|t| *t > 0.0 && t.is_finite()).unwrap_or(norm);
         let allowed = norm.min(LONGEST * typical);
         if allowed < norm {
             let factor = allowed / norm;
@@ -244,7 +244,7 @@ impl<'a> Trainer<'a> {
             state.best = state.best.max(mean);
         }
         // this gradient was taken here: the state is good
-        if state.step % KEEP_EVERY == 1 {
+        if state.step % KEEP_EVERY == 1 && state.falls == 0 {
             state.good = (self.model.parameters().clone(), state.adam.clone(), state.mean_bound);
         }
         let gradient = &self.gradient;
@@ -253,9 +253,7 @@ impl<'a> Trainer<'a> {
 
     fn roll_back(&mut self, error: TrainingError) -> Result<(), TrainingError> {
         let state = &mut self.state;
-        if state.rollbacks == ROLLBACKS {
-            return Err(error);
-        }
+        let last = state.rollbacks == ROLLBACKS;
         state.rollbacks += 1;
         (state.failures, state.falls) = (0, 0);
         state.caution *= 0.5;
@@ -263,13 +261,13 @@ impl<'a> Trainer<'a> {
         self.model.update(|p| *p = parameters);
         (state.adam, state.mean_bound) = (adam, mean_bound);
         state.best = mean_bound.unwrap_or(f64::NEG_INFINITY);
-        Ok(())
+        if last { Err(error) } else { Ok(()) }
     }
 
     /// Points of a step: consecutive ones of an endless sequence of shuffled epochs.
     fn batch_rows(&mut self, step: u64) -> Option<Vec<usize>> {
         let points = self.data.points() as u64;
-        let size = self.options.batch? as u64;
+        let size = self.options.batch?.max(1) as u64;
         if size >= points {
             return None;
         }
@@ -285,7 +283,8 @@ impl<'a> Trainer<'a> {
     }
 
     fn deltas(&self) -> Vec<f64> {
-        let names = self.model.parameters().iter().filter(|p| p.name.ends_with(".delta"));
-        names.map(|p| p.constraint.value(p.kept[0])).collect()
+        let parameters = self.model.parameters();
+        let names = parameters.iter().map(|p| p.name.as_str()).filter(|n| n.ends_with(".delta"));
+        names.filter_map(|n| parameters.get(n).ok()).map(|v| v[0]).collect()
     }
 }
