@@ -128,7 +128,7 @@ fn measure(a: &Arguments) -> anyhow::Result<()> {
     };
     let mut model = initialise(architecture, &data, Start { inducing: m, warm_up: 0, ..Start::default() })?;
     let options = Options { steps: u64::MAX, draws: s, batch: Some(b), ..Options::default() };
-    let mut trainer = Trainer::new(&mut model, &data, options);
+    let mut trainer = Trainer::new(&mut model, &data, options)?;
     for _ in 0..WARM_UP {
         trainer.step()?;
     }

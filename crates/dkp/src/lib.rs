@@ -23,7 +23,7 @@
 //! // a deep inverse Wishart process with one hidden layer, trained and asked
 //! let architecture = Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)));
 //! let mut model = initialise(architecture, &data, Start { inducing: 10, warm_up: 200, ..Start::default() })?;
-//! Trainer::new(&mut model, &data, Options { steps: 100, draws: 2, ..Options::default() }).run(|_| true)?;
+//! Trainer::new(&mut model, &data, Options { steps: 100, draws: 2, ..Options::default() })?.run(|_| true)?;
 //! let inputs = Mat::from_fn(1, 40, |_, n| data.x(n)[0]);
 //! let prediction = model.predict(inputs.as_ref(), 20, Key::new(1))?;
 //! let targets: Vec<f64> = (0..40).map(|n| data.y(n)[0]).collect();

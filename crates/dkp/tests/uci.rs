@@ -25,7 +25,10 @@ fn a_short_run_on_yacht_is_far_above_the_constant_predictor() {
     let architecture = Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)));
     let start = Start { inducing: 40, warm_up: 1000, ..Start::default() };
     let mut model = initialise(architecture, &train, start).unwrap();
-    Trainer::new(&mut model, &train, Options { steps: 200, draws: 4, ..Options::default() }).run(|_| true).unwrap();
+    Trainer::new(&mut model, &train, Options { steps: 200, draws: 4, ..Options::default() })
+        .unwrap()
+        .run(|_| true)
+        .unwrap();
     let x = Mat::from_fn(test.features(), test.points(), |i, n| test.x(n)[i]);
     let prediction = model.predict(x.as_ref(), 50, Key::new(1)).unwrap();
     let y: Vec<f64> = (0..test.points()).map(|n| test.y(n)[0]).collect();

@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let begun = Instant::now();
         let every = (options.steps / number("lines", 8.0)? as u64).max(1);
         let (mut skipped, mut jitters, mut rollbacks) = (0, 0, 0);
-        Trainer::new(&mut model, &train, options).run(|r| {
+        Trainer::new(&mut model, &train, options)?.run(|r| {
             skipped += u64::from(r.failure.is_some());
             rollbacks += u64::from(r.rolled_back);
             jitters += r.bound.as_ref().map_or(0, |b| b.jitter.count);

@@ -1,7 +1,7 @@
 //! The bound on the log marginal likelihood, its parts and its gradient.
 
 use super::record::{Part, Recorded};
-use super::{Dataset, Model, tile_width};
+use super::{Dataset, Error, Model, tile_width};
 use crate::likelihoods::Targets;
 use dkp_tape::random::Key;
 use dkp_tape::{Failure, Jitter, Plan, Totals, Visit, Weights, Workspace};
@@ -84,7 +84,8 @@ impl BoundWeights {
 
 impl Model {
     /// The bound from `draws` draws, or one if every draw is the same.
-    pub fn bound(&mut self, data: &Dataset, draws: usize, key: Key) -> Result<Bound, Failure> {
+    pub fn bound(&mut self, data: &Dataset, draws: usize, key: Key) -> Result<Bound, Error> {
+        self.check(data)?;
         let draws = self.draws(draws);
         let batch = Batch { data, rows: None };
         let layers = self.architecture.layers.len();
@@ -113,7 +114,8 @@ impl Model {
         Ok(bound)
     }
 
-    /// The bound of a batch, and its gradient in the free parameters, in their order; divergences are weighted by `kl`.
+    /// The bound of a batch of data that the model fits, and its gradient in the free parameters, in their order; divergences are
+    /// weighted by `kl`.
     pub(crate) fn gradient(
         &mut self,
         batch: Batch<'_>,

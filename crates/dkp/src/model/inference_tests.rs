@@ -129,7 +129,7 @@ fn check_gradients(name: &str, architecture: Architecture, data: &Dataset, toler
     let report = compare(&leaves, &views, |i, leaf| {
         let values: Vec<f64> = leaf.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect();
         m.update(|p| p.free_mut().nth(i).unwrap().kept = values);
-        Ok(vec![m.bound(data, 2, key)?.total])
+        Ok(vec![m.bound(data, 2, key).unwrap().total])
     });
     let report = report.unwrap();
     println!("{name}, {}: {report:?}", free[report.leaf].0);
@@ -268,9 +268,43 @@ fn parameters_can_be_frozen_tied_and_set_by_name() {
     p.tie("output.kernel.lengthscale", "layer 1.kernel.lengthscale").unwrap();
     let before = p.get("layer 1.kernel.lengthscale").unwrap();
     let options = crate::train::Options { steps: 5, ..Default::default() };
-    crate::train::Trainer::new(&mut m, &data, options).run(|_| true).unwrap();
+    crate::train::Trainer::new(&mut m, &data, options).unwrap().run(|_| true).unwrap();
     let get = |name: &str| m.parameters().get(name).unwrap();
     assert!((get("likelihood.noise")[0] - 0.25).abs() < 1e-15);
     assert_ne!(get("layer 1.kernel.lengthscale"), before);
     assert_eq!(get("layer 1.kernel.lengthscale"), get("output.kernel.lengthscale"));
+}
+
+/// Data of another shape or range are refused before any arithmetic, and no points are no problem.
+#[test]
+fn data_that_do_not_fit_the_model_are_named() {
+    let own = data(20);
+    let mut m = model(Architecture::diwp(sq_exp(), 1, gaussian()), &own, 5);
+    let key = Key::new(0);
+    let other = Dataset::new(Mat::<f64>::zeros(2, 4).as_ref(), Mat::<f64>::zeros(1, 4).as_ref()).unwrap();
+    let refused = Error::Data(Mismatch::Features { expected: 3, found: 2 });
+    assert_eq!(m.bound(&other, 1, key).unwrap_err(), refused);
+    assert_eq!(m.predict(Mat::zeros(2, 4).as_ref(), 1, key).err(), Some(refused.clone()));
+    assert_eq!(m.functions(Mat::zeros(2, 4).as_ref(), 1, key).err(), Some(refused));
+    assert_eq!(
+        crate::train::Trainer::new(&mut m, &other, Default::default()).err().unwrap().to_string(),
+        "the model has 3 features, but the data have 2"
+    );
+    let mut x = Mat::zeros(3, 2);
+    x[(1, 1)] = f64::NAN;
+    let message = m.predict(x.as_ref(), 1, key).err().unwrap().to_string();
+    assert!(message.starts_with("feature 1 of point 1 is NaN; features must be finite"), "{message}");
+    let two = Dataset::new(Mat::<f64>::zeros(3, 4).as_ref(), Mat::<f64>::zeros(2, 4).as_ref()).unwrap();
+    assert_eq!(m.bound(&two, 1, key).unwrap_err(), Error::Data(Mismatch::Targets { expected: 1, found: 2 }));
+    assert_eq!(m.predict(Mat::zeros(3, 0).as_ref(), 2, key).unwrap().points(), 0);
+    assert_eq!(m.functions(Mat::zeros(3, 0).as_ref(), 2, key).unwrap().len(), 2);
+    assert_eq!(m.posterior_draws(0, key).unwrap().len(), 0);
+
+    let classes = Dataset::new(Mat::<f64>::zeros(3, 1).as_ref(), faer::mat![[2.0]].as_ref()).unwrap();
+    let three = Architecture::nngp(sq_exp(), 1, Arc::new(Categorical::new(3)));
+    let mut m = model(three, &classes, 1);
+    let beyond = Dataset::new(Mat::<f64>::zeros(3, 1).as_ref(), faer::mat![[3.0]].as_ref()).unwrap();
+    let expected = "a class's number, from 0";
+    let refused = Mismatch::Target { target: 0, point: 0, expected, value: 3.0 };
+    assert_eq!(m.bound(&beyond, 1, key).unwrap_err(), Error::Data(refused));
 }

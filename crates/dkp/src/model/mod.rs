@@ -2,6 +2,7 @@
 
 mod architecture;
 mod bound;
+mod error;
 mod predict;
 mod prior;
 mod record;
@@ -12,9 +13,13 @@ use record::{Points, Recorded};
 
 pub use architecture::{Architecture, InputKind, Layer, ProcessKind};
 pub use bound::{Batch, Bound};
+pub use error::{Error, Mismatch};
 pub use predict::{PosteriorDraw, Prediction};
 pub use prior::{Prior, PriorDraw, PriorError, PriorInput, PriorKernel, PriorLayer, PriorProcessKind, PriorSampler};
 pub(crate) use record::precision_name;
+
+/// The name of the inducing inputs, features × M.
+pub(crate) const INDUCING_INPUTS: &str = "inducing.inputs";
 
 /// A model: what it is made of, and its parameters.
 pub struct Model {
@@ -33,6 +38,11 @@ impl Model {
     /// What it is made of.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
+    }
+
+    /// How many features a point has.
+    pub fn features(&self) -> usize {
+        self.parameters.iter().find(|p| p.name == INDUCING_INPUTS).map_or(0, |p| p.rows)
     }
 
     /// Its parameters.

@@ -1,7 +1,7 @@
 //! Predictions: mixtures over posterior draws.
 
 use super::record::{Points, Recorded, TileResult};
-use super::{Model, set_leaves};
+use super::{Error, Model, set_leaves};
 use crate::likelihoods::Likelihood;
 use dkp_tape::random::Key;
 use dkp_tape::{Failure, Node, Plan, Visit, Workspace};
@@ -38,7 +38,8 @@ impl Model {
     ///
     /// A point's random numbers follow from its features, so that neither other points nor their order change its
     /// prediction.
-    pub fn predict(&mut self, x: MatRef<'_, f64>, draws: usize, key: Key) -> Result<Prediction, Failure> {
+    pub fn predict(&mut self, x: MatRef<'_, f64>, draws: usize, key: Key) -> Result<Prediction, Error> {
+        self.check_inputs(x)?;
         let draws = if self.architecture.is_deterministic() { 1 } else { draws.max(1) };
         let likelihood = self.architecture.likelihood.clone();
         let latents = likelihood.latents();
@@ -69,7 +70,11 @@ impl Model {
     }
 
     /// Functions drawn from the posterior, jointly at the points: for each draw, latents × points.
-    pub fn functions(&self, x: MatRef<'_, f64>, draws: usize, key: Key) -> Result<Vec<Mat<f64>>, Failure> {
+    pub fn functions(&self, x: MatRef<'_, f64>, draws: usize, key: Key) -> Result<Vec<Mat<f64>>, Error> {
+        self.check_inputs(x)?;
+        if x.ncols() == 0 {
+            return Ok(vec![Mat::zeros(self.architecture.likelihood.latents(), 0); draws]);
+        }
         let mut recorded = Recorded::new(&self.architecture, &self.parameters, Points::Joint(x.ncols()));
         set_leaves(&mut recorded, &self.parameters)?;
         let TileResult::Functions(node) = recorded.latent else { unreachable!("points jointly") };

@@ -5,7 +5,7 @@ use super::{Options, Trainer};
 use crate::data::Dataset;
 use crate::gram::Block;
 use crate::kernels::Kernel;
-use crate::model::{Architecture, InputKind, Layer, Model, ProcessKind, precision_name};
+use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Layer, Mismatch, Model, ProcessKind, precision_name};
 use crate::params::{self, Constraint, Parameters};
 use dkp_tape::random::{Key, fill_normal};
 use dkp_tape::{Node, Pass, Tape};
@@ -15,25 +15,14 @@ use faer::{Mat, MatRef};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The likelihood is for another number of targets.
-    #[error("the likelihood is for {expected} targets, but the data have {found}")]
-    Targets {
-        /// What the likelihood has.
-        expected: usize,
-        /// What the data have.
-        found: usize,
-    },
-    /// A target that the likelihood cannot have.
-    #[error("target {target} of point {point} must be {expected}, but is {value}")]
-    Target {
-        /// The target, from 0.
-        target: usize,
-        /// The point, from 0.
-        point: usize,
-        /// What it can be.
-        expected: &'static str,
-        /// What it is.
-        value: f64,
+    /// Targets that the likelihood cannot have.
+    #[error(transparent)]
+    Data(#[from] Mismatch),
+    /// A layer without features.
+    #[error("layer {layer} has no features; a deep Gaussian process needs at least one")]
+    NoFeatures {
+        /// The layer, from 1.
+        layer: usize,
     },
     /// A parameter whose start is not allowed.
     #[error(transparent)]
@@ -73,7 +62,10 @@ const WARM_UP_BATCH: usize = 2000;
 /// Where the model has inverse-Wishart layers, its limit without them is trained first, which is fast, and gives it its kernels,
 /// inducing points, pseudo-targets and noise. So it starts from a bound that is close to that of its limit.
 pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
-    check_targets(&architecture, data)?;
+    architecture.check_targets(data)?;
+    if let Some(i) = architecture.layers.iter().position(|l| l.process == ProcessKind::Features { width: 0 }) {
+        return Err(Error::NoFeatures { layer: i + 1 });
+    }
     let mut model = cold_start(architecture, data, start)?;
     let a = model.architecture();
     let has_limit =
@@ -84,25 +76,11 @@ pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> R
         let options =
             Options { steps: start.warm_up, batch: Some(WARM_UP_BATCH), seed: start.seed, ..Options::default() };
         // data that the limit cannot be trained on leave the cold start
-        if Trainer::new(&mut limit, data, options).run(|_| true).is_ok() {
+        if Trainer::new(&mut limit, data, options)?.run(|_| true).is_ok() {
             follow(&mut model, &limit)?;
         }
     }
     Ok(model)
-}
-
-fn check_targets(architecture: &Architecture, data: &Dataset) -> Result<(), Error> {
-    let (expected, found) = (architecture.likelihood.targets(), data.targets());
-    if expected != found {
-        return Err(Error::Targets { expected, found });
-    }
-    for point in 0..data.points() {
-        for (target, &value) in data.y(point).iter().enumerate().filter(|(_, y)| !y.is_nan()) {
-            let refused = |expected| Error::Target { target, point, expected, value };
-            architecture.likelihood.accepts(value).map_err(refused)?;
-        }
-    }
-    Ok(())
 }
 
 /// Takes over the parameters of the limit δ → ∞, and centres the posteriors on its kernels.
@@ -112,7 +90,7 @@ fn follow(model: &mut Model, limit: &Model) -> Result<(), Error> {
     for parameter in limit.parameters().iter() {
         p.set(&parameter.name, &limit.parameters().get(&parameter.name)?)?;
     }
-    let mut x = p.get("inducing.inputs")?;
+    let mut x = p.get(INDUCING_INPUTS)?;
     let m = p.get("output.precision.diagonal")?.len();
     let features = x.len() / m;
     if architecture.scale_features {
@@ -147,7 +125,7 @@ fn cold_start(mut architecture: Architecture, data: &Dataset, start: Start) -> R
     let (features, m) = (data.features(), chosen.len());
     let inducing: Vec<f64> = chosen.iter().flat_map(|&n| data.x(n)).copied().collect();
     let mut p = Parameters::default();
-    p.add("inducing.inputs", features, m, Constraint::Free, &inducing)?;
+    p.add(INDUCING_INPUTS, features, m, Constraint::Free, &inducing)?;
     if architecture.scale_features {
         p.add("features.scale", features, 1, Constraint::Free, &vec![1.0; features])?;
         p.add("features.bias", features, 1, Constraint::Free, &vec![0.0; features])?;

@@ -39,6 +39,7 @@ fn the_diwp_bound_is_not_below_the_nngps() {
         let options = Options { steps: 2000, draws: 4, ..Options::default() };
         let mut first = None;
         Trainer::new(&mut model, &data, options)
+            .unwrap()
             .run(|r| {
                 first = first.or(r.bound.as_ref().map(|b| b.total));
                 true
@@ -60,15 +61,47 @@ fn a_resumed_run_ends_with_the_same_bits() {
         let options = Options { steps: 30, draws: 3, batch, ..Options::default() };
         let fresh = || initialise(diwp(), &data, start(8)).unwrap();
         let mut whole = fresh();
-        Trainer::new(&mut whole, &data, options).run(|_| true).unwrap();
+        Trainer::new(&mut whole, &data, options).unwrap().run(|_| true).unwrap();
         let mut parts = fresh();
-        let mut trainer = Trainer::new(&mut parts, &data, options);
+        let mut trainer = Trainer::new(&mut parts, &data, options).unwrap();
         trainer.run(|r| r.step < 12).unwrap();
         let (state, parameters) = (trainer.state().clone(), trainer.model().parameters().clone());
         let mut resumed = Model::new(diwp(), parameters);
-        Trainer::resume(&mut resumed, &data, options, state).run(|_| true).unwrap();
+        Trainer::resume(&mut resumed, &data, options, state).unwrap().run(|_| true).unwrap();
         assert_eq!(whole.parameters(), resumed.parameters());
     }
+}
+
+/// Adam's first step is the learning rate itself, up or down, for every element with a gradient.
+#[test]
+fn the_first_step_is_one_step_of_the_rate() {
+    let data = smooth(50);
+    let mut model = initialise(diwp(), &data, start(8)).unwrap();
+    let before = model.parameters().clone();
+    let schedule = Schedule { rate: 1e-3, warm_up: 0, ..Schedule::default() };
+    let options = Options { steps: 10, draws: 2, schedule, ..Options::default() };
+    let record = Trainer::new(&mut model, &data, options).unwrap().step().unwrap();
+    assert!(record.gradient_norm > 0.0 && record.rate == 1e-3, "{record:?}");
+    let moves = |name: &str| {
+        let (a, b) = (before.get(name).unwrap(), model.parameters().get(name).unwrap());
+        a.into_iter().zip(b).map(|(a, b)| (b - a).abs()).collect::<Vec<_>>()
+    };
+    for name in ["inducing.inputs", "output.targets", "features.scale"] {
+        assert!(moves(name).iter().all(|m| (m - 1e-3).abs() < 1e-5), "{name}: {:?}", moves(name));
+    }
+}
+
+/// States, layers and data that do not belong together are refused.
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let data = smooth(30);
+    let mut small = initialise(diwp(), &data, start(4)).unwrap();
+    let mut large = initialise(diwp(), &data, start(6)).unwrap();
+    let state = Trainer::new(&mut small, &data, Options::default()).unwrap().state().clone();
+    let refused = Trainer::resume(&mut large, &data, Options::default(), state).err();
+    assert_eq!(refused, Some(crate::model::Mismatch::State));
+    let empty = Architecture::dgp(Arc::new(SquaredExponential), 2, 0, Arc::new(Gaussian::new(1)));
+    assert_eq!(initialise(empty, &data, start(4)).err(), Some(StartError::NoFeatures { layer: 1 }));
 }
 
 /// A learning rate that cannot work: the run goes back, says so, and in the end stops with a reason.
@@ -79,7 +112,7 @@ fn divergence_is_rolled_back_and_said() {
     let schedule = Schedule { rate: 50.0, warm_up: 0, ..Schedule::default() };
     let options = Options { steps: 200, draws: 2, schedule, ..Options::default() };
     let mut rollbacks = 0;
-    let outcome = Trainer::new(&mut model, &data, options).run(|r| {
+    let outcome = Trainer::new(&mut model, &data, options).unwrap().run(|r| {
         rollbacks += u32::from(r.rolled_back);
         true
     });
@@ -97,7 +130,7 @@ fn trains(name: &str, x: Mat<f64>, y: Mat<f64>) {
         let mut model = initialise(architecture, &data, start(20)).unwrap();
         let options = Options { steps: 60, draws: 2, ..Options::default() };
         let (mut first, mut last, mut failures) = (None, f64::NAN, 0);
-        let outcome = Trainer::new(&mut model, &data, options).run(|r| {
+        let outcome = Trainer::new(&mut model, &data, options).unwrap().run(|r| {
             if let Some(b) = &r.bound {
                 first = first.or(Some(b.total));
                 last = b.total;
@@ -152,7 +185,7 @@ fn classes_are_learned_with_calibrated_probabilities() {
     let architecture = Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Categorical::new(3)));
     let mut model = initialise(architecture, &train, Start { inducing: 25, warm_up: 300, ..Start::default() }).unwrap();
     let options = Options { steps: 300, draws: 4, ..Options::default() };
-    Trainer::new(&mut model, &train, options).run(|_| true).unwrap();
+    Trainer::new(&mut model, &train, options).unwrap().run(|_| true).unwrap();
     let prediction = model.predict(x_test.as_ref(), 30, Key::new(1)).unwrap();
     let y: Vec<f64> = (0..300).map(|n| test.y(n)[0]).collect();
     let ours = crate::metrics::classification(&prediction, &y).unwrap();

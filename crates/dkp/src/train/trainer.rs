@@ -3,7 +3,7 @@
 use super::inducing::shuffled;
 use super::{Adam, Schedule};
 use crate::data::Dataset;
-use crate::model::{Batch, Bound, Model};
+use crate::model::{Batch, Bound, Mismatch, Model};
 use crate::params::Parameters;
 use dkp_tape::Failure;
 use dkp_tape::random::Key;
@@ -57,7 +57,7 @@ pub struct Record {
     pub bound: Option<Bound>,
     /// The learning rate.
     pub rate: f64,
-    /// The norm of the gradient.
+    /// The norm of the gradient; NaN if the step failed.
     pub gradient_norm: f64,
     /// δ of the input layer and of each hidden layer, where there is one.
     pub deltas: Vec<f64>,
@@ -133,7 +133,7 @@ pub struct Trainer<'a> {
 
 impl<'a> Trainer<'a> {
     /// A run that begins.
-    pub fn new(model: &'a mut Model, data: &'a Dataset, options: Options) -> Trainer<'a> {
+    pub fn new(model: &'a mut Model, data: &'a Dataset, options: Options) -> Result<Trainer<'a>, Mismatch> {
         let sizes: Vec<usize> = model.parameters().free().map(|p| p.kept.len()).collect();
         let adam = Adam::new(&sizes);
         let state = State {
@@ -152,9 +152,20 @@ impl<'a> Trainer<'a> {
     }
 
     /// A run that goes on: with the model's parameters as they were when the state was taken.
-    pub fn resume(model: &'a mut Model, data: &'a Dataset, options: Options, state: State) -> Trainer<'a> {
-        let gradient = state.adam.first.iter().map(|m| vec![0.0; m.len()]).collect();
-        Trainer { model, data, options, state, gradient, epoch: None }
+    pub fn resume(
+        model: &'a mut Model,
+        data: &'a Dataset,
+        options: Options,
+        state: State,
+    ) -> Result<Trainer<'a>, Mismatch> {
+        model.check(data)?;
+        let sizes = |moments: &[Vec<f64>]| moments.iter().map(Vec::len).collect::<Vec<_>>();
+        let own: Vec<usize> = model.parameters().free().map(|p| p.kept.len()).collect();
+        if own != sizes(&state.adam.first) || own != sizes(&state.adam.second) {
+            return Err(Mismatch::State);
+        }
+        let gradient = own.iter().map(|&n| vec![0.0; n]).collect();
+        Ok(Trainer { model, data, options, state, gradient, epoch: None })
     }
 
     /// Where the run is.
@@ -188,11 +199,19 @@ impl<'a> Trainer<'a> {
         let key = Key::new(self.options.seed).step(step);
         let outcome = self.model.gradient(batch, self.options.draws, key, kl, &mut self.gradient);
         self.state.step += 1;
-        let gradient_norm = self.gradient.iter().flatten().map(|g| g * g).sum::<f64>().sqrt();
-        let mut record =
-            Record { step, bound: None, rate, gradient_norm, deltas: Vec::new(), failure: None, rolled_back: false };
+        let mut record = Record {
+            step,
+            bound: None,
+            rate,
+            gradient_norm: f64::NAN,
+            deltas: Vec::new(),
+            failure: None,
+            rolled_back: false,
+        };
         match outcome {
             Ok(bound) => {
+                let norm = self.gradient.iter().flatten().map(|g| g * g).sum::<f64>().sqrt();
+                record.gradient_norm = norm;
                 let low = self.state.best - FALL.max(0.5 * self.state.best.abs());
                 let fell = self.state.mean_bound.is_some() && kl == 1.0 && bound.total < low;
                 self.state.falls = if fell { self.state.falls + 1 } else { 0 };
@@ -201,7 +220,7 @@ impl<'a> Trainer<'a> {
                     self.roll_back(error)?;
                     record.rolled_back = true;
                 } else {
-                    self.cut_gradient(gradient_norm);
+                    self.cut_gradient(norm);
                     self.accept(rate, &bound, kl);
                 }
                 record.bound = Some(bound);
