@@ -10,6 +10,10 @@ use dkp_tape::random::Key;
 use faer::Mat;
 use std::sync::Arc;
 
+#[path = "../../tests/baseline/logistic.rs"]
+mod logistic;
+use logistic::logistic_regression;
+
 fn diwp() -> Architecture {
     Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)))
 }
@@ -189,37 +193,11 @@ fn classes_are_learned_with_calibrated_probabilities() {
     let prediction = model.predict(x_test.as_ref(), 30, Key::new(1)).unwrap();
     let y: Vec<f64> = (0..300).map(|n| test.y(n)[0]).collect();
     let ours = crate::metrics::classification(&prediction, &y).unwrap();
-    let linear = logistic_regression(&train, &test);
+    let points = |d: &Dataset| (0..d.points()).map(|n| (d.x(n).to_vec(), d.y(n)[0] as usize)).collect::<Vec<_>>();
+    let linear = logistic_regression(&points(&train), &points(&test), 3);
     assert!(ours.accuracy > 0.85 && ours.accuracy > linear.0 + 0.1, "{ours:?} and {linear:?}");
     assert!(ours.log_likelihood > linear.1 + 0.2, "{ours:?} and {linear:?}");
     assert!(ours.calibration < 0.08, "{ours:?}");
-}
-
-/// Accuracy and mean log-likelihood of multinomial logistic regression, by gradient ascent.
-fn logistic_regression(train: &Dataset, test: &Dataset) -> (f64, f64) {
-    let mut w = [[0.0; 3]; 3];
-    let softmax = |w: &[[f64; 3]; 3], x: &[f64]| {
-        let e = w.map(|w| (w[0] + w[1] * x[0] + w[2] * x[1]).exp());
-        e.map(|v| v / e.iter().sum::<f64>())
-    };
-    for _ in 0..2000 {
-        let mut gradient = [[0.0; 3]; 3];
-        for n in 0..train.points() {
-            let (x, p) = (train.x(n), softmax(&w, train.x(n)));
-            for c in 0..3 {
-                let error = if train.y(n)[0] == c as f64 { 1.0 - p[c] } else { -p[c] };
-                [1.0, x[0], x[1]].iter().zip(&mut gradient[c]).for_each(|(x, g)| *g += error * x);
-            }
-        }
-        w.iter_mut().flatten().zip(gradient.iter().flatten()).for_each(|(w, g)| *w += 0.5 * g / train.points() as f64);
-    }
-    let (mut right, mut log_likelihood) = (0.0, 0.0);
-    for n in 0..test.points() {
-        let (p, class) = (softmax(&w, test.x(n)), test.y(n)[0] as usize);
-        right += if p.iter().all(|q| *q <= p[class]) { 1.0 } else { 0.0 };
-        log_likelihood += p[class].ln();
-    }
-    (right / test.points() as f64, log_likelihood / test.points() as f64)
 }
 
 #[test]
