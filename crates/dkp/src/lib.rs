@@ -4,7 +4,7 @@
 //! order in which data flows: [`data`]; [`gram`], the matrices; [`kernels`], functions of them; [`distributions`], from which
 //! they are drawn; [`processes`], the draws between two kernels; [`output`], the Gaussian process at the end; [`likelihoods`];
 //! [`params`], what is learned; [`model`], all of it together, with its bound and its predictions, or as a prior to draw from;
-//! [`train`]; and [`metrics`].
+//! [`train`]; [`file`], models on disk; and [`metrics`].
 //!
 //! ```
 //! use dkp::{data::Dataset, kernels::SquaredExponential, likelihoods::Gaussian, metrics, model::Architecture};
@@ -32,6 +32,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod names;
+pub use names::UnknownName;
+
 pub mod data;
 
 pub mod gram;
@@ -49,6 +52,8 @@ pub mod params;
 pub mod model;
 
 pub mod train;
+
+pub mod file;
 
 pub mod metrics;
 

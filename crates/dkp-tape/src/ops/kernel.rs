@@ -97,6 +97,12 @@ pub trait KernelMap: Send + Sync + 'static {
     /// Whether the kernel depends on R = r + c − 2g alone: then ∂k/∂r = ∂k/∂c = −½∂k/∂g, and they are not kept.
     const OF_DISTANCE: bool = false;
 
+    /// What files call the kernel: by default its type's name.
+    fn name(&self) -> String {
+        let path = std::any::type_name::<Self>();
+        path.rsplit("::").next().unwrap_or(path).to_string()
+    }
+
     /// The kernel at one element.
     fn at(&self, parameters: &Self::Parameters, g: f64, row: f64, col: f64) -> Jet<Self::Parameters>;
 }

@@ -66,6 +66,10 @@ impl KernelMap for ArcCosine0 {
     type Parameters = [f64; 0];
     const NAMES: &'static [&'static str] = &[];
 
+    fn name(&self) -> String {
+        "arccos0".to_string()
+    }
+
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
         let angle = Angle::new(g, row, col);
@@ -82,6 +86,10 @@ impl KernelMap for Relu {
     type Parameters = [f64; 0];
     const NAMES: &'static [&'static str] = &[];
 
+    fn name(&self) -> String {
+        "relu".to_string()
+    }
+
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
         let angle = Angle::new(g, row, col);
@@ -96,6 +104,10 @@ impl KernelMap for Relu {
 impl KernelMap for ArcCosine2 {
     type Parameters = [f64; 0];
     const NAMES: &'static [&'static str] = &[];
+
+    fn name(&self) -> String {
+        "arccos2".to_string()
+    }
 
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {

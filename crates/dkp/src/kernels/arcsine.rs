@@ -11,6 +11,10 @@ impl KernelMap for Arcsine {
     type Parameters = [f64; 0];
     const NAMES: &'static [&'static str] = &[];
 
+    fn name(&self) -> String {
+        "arcsine".to_string()
+    }
+
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
         let (a, b) = (2.0f64.mul_add(row, 1.0), 2.0f64.mul_add(col, 1.0));

@@ -30,6 +30,9 @@ use dkp_tape::{KernelMap, Node, Tape};
 /// assert_eq!(kernel.parameters(), ["1.weight", "2.scale"]);
 /// ```
 pub trait Kernel: Send + Sync {
+    /// What files call it; [`named`](super::named) finds it again.
+    fn name(&self) -> String;
+
     /// The names of its parameters, all of them positive, in the order in which the other methods take them.
     fn parameters(&self) -> Vec<String>;
 
@@ -44,6 +47,10 @@ pub trait Kernel: Send + Sync {
 }
 
 impl<K: KernelMap + Clone> Kernel for K {
+    fn name(&self) -> String {
+        KernelMap::name(self)
+    }
+
     fn parameters(&self) -> Vec<String> {
         K::NAMES.iter().map(|name| name.to_string()).collect()
     }
@@ -105,7 +112,7 @@ impl Pair<'_> {
 
 /// Implements [`Kernel`] for a pair of kernels.
 macro_rules! pair {
-    ($name:ident, $combine:expr) => {
+    ($name:ident, $text:literal, $combine:expr) => {
         impl $name {
             fn pair(&self) -> Pair<'_> {
                 Pair { kernels: [&*self.0, &*self.1], combine: $combine }
@@ -113,6 +120,10 @@ macro_rules! pair {
         }
 
         impl Kernel for $name {
+            fn name(&self) -> String {
+                format!("{}({}, {})", $text, self.0.name(), self.1.name())
+            }
+
             fn parameters(&self) -> Vec<String> {
                 self.pair().parameters()
             }
@@ -132,8 +143,8 @@ macro_rules! pair {
     };
 }
 
-pair!(Sum, Tape::add);
-pair!(Product, Tape::product);
+pair!(Sum, "sum", Tape::add);
+pair!(Product, "product", Tape::product);
 
 impl Scaled {
     /// # Panics
@@ -148,6 +159,10 @@ impl Scaled {
 }
 
 impl Kernel for Scaled {
+    fn name(&self) -> String {
+        format!("scaled({})", self.0.name())
+    }
+
     fn parameters(&self) -> Vec<String> {
         ["scale".to_string()].into_iter().chain(self.0.parameters()).collect()
     }

@@ -16,6 +16,10 @@ impl KernelMap for LeakyRelu {
     type Parameters = [f64; 0];
     const NAMES: &'static [&'static str] = &[];
 
+    fn name(&self) -> String {
+        format!("leaky_relu({})", self.slope)
+    }
+
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
         let s = self.slope;

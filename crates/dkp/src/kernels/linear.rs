@@ -10,6 +10,10 @@ impl KernelMap for Linear {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "bias"];
 
+    fn name(&self) -> String {
+        "linear".to_string()
+    }
+
     #[inline(always)]
     fn at(&self, [h, b]: &[f64; 2], g: f64, _: f64, _: f64) -> Jet<[f64; 2]> {
         Jet { value: (h * h).mul_add(g, b * b), g: h * h, row: 0.0, col: 0.0, parameters: [2.0 * h * g, 2.0 * b] }

@@ -22,6 +22,10 @@ impl KernelMap for Matern12 {
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
 
+    fn name(&self) -> String {
+        "matern12".to_string()
+    }
+
     #[inline(always)]
     fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
         stationary(parameters, g, row, col, |u| {
@@ -37,6 +41,10 @@ impl KernelMap for Matern32 {
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
 
+    fn name(&self) -> String {
+        "matern32".to_string()
+    }
+
     #[inline(always)]
     fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
         stationary(parameters, g, row, col, |u| {
@@ -51,6 +59,10 @@ impl KernelMap for Matern52 {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
+
+    fn name(&self) -> String {
+        "matern52".to_string()
+    }
 
     #[inline(always)]
     fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {

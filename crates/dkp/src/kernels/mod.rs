@@ -27,6 +27,7 @@ mod kernel;
 mod leaky_relu;
 mod linear;
 mod matern;
+mod named;
 mod rational_quadratic;
 mod squared_exponential;
 
@@ -40,6 +41,7 @@ pub use kernel::{Kernel, Product, Scaled, Sum};
 pub use leaky_relu::LeakyRelu;
 pub use linear::Linear;
 pub use matern::{Matern12, Matern32, Matern52};
+pub use named::{KERNEL_NAMES, named};
 pub use rational_quadratic::RationalQuadratic;
 pub use squared_exponential::SquaredExponential;
 

@@ -12,6 +12,10 @@ impl KernelMap for RationalQuadratic {
     const NAMES: &'static [&'static str] = &["height", "lengthscale", "alpha"];
     const OF_DISTANCE: bool = true;
 
+    fn name(&self) -> String {
+        "rational_quadratic".to_string()
+    }
+
     #[inline(always)]
     fn at(&self, [h, l, alpha]: &[f64; 3], g: f64, row: f64, col: f64) -> Jet<[f64; 3]> {
         let mut log_slope = 0.0; // ∂ ln ρ/∂α = (q − 1)/q − ln q

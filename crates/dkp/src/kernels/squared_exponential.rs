@@ -12,6 +12,10 @@ impl KernelMap for SquaredExponential {
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
 
+    fn name(&self) -> String {
+        "sqexp".to_string()
+    }
+
     #[inline(always)]
     fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
         stationary(parameters, g, row, col, |u| {

@@ -7,6 +7,10 @@ use super::{Density, DensityJet, LikelihoodParameter};
 pub struct Bernoulli;
 
 impl Density for Bernoulli {
+    fn name(&self) -> String {
+        "bernoulli".to_string()
+    }
+
     fn parameters(&self) -> Vec<LikelihoodParameter> {
         Vec::new()
     }

@@ -50,6 +50,10 @@ impl Categorical {
 }
 
 impl Likelihood for Categorical {
+    fn name(&self) -> String {
+        format!("categorical({})", self.classes)
+    }
+
     fn targets(&self) -> usize {
         1
     }

@@ -23,6 +23,10 @@ impl Gaussian {
 }
 
 impl Likelihood for Gaussian {
+    fn name(&self) -> String {
+        format!("gaussian({})", self.targets)
+    }
+
     fn targets(&self) -> usize {
         self.targets
     }

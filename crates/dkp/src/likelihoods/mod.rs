@@ -6,6 +6,7 @@
 mod bernoulli;
 mod categorical;
 mod gaussian;
+mod named;
 mod poisson;
 mod quadrature;
 mod scalar;
@@ -16,6 +17,7 @@ use dkp_tape::{Node, Tape};
 pub use bernoulli::Bernoulli;
 pub use categorical::Categorical;
 pub use gaussian::Gaussian;
+pub use named::{LIKELIHOOD_NAMES, named};
 pub use poisson::Poisson;
 pub use scalar::{Density, DensityJet, Scalar};
 pub use student_t::StudentT;
@@ -75,6 +77,11 @@ pub struct Moments {
 
 /// How targets follow from latent functions.
 pub trait Likelihood: Send + Sync {
+    /// What files call it, by default its type's name; [`named`] finds those of this crate again.
+    fn name(&self) -> String {
+        crate::names::of_type::<Self>()
+    }
+
     /// How many targets a point has.
     fn targets(&self) -> usize;
 

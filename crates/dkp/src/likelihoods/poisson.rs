@@ -11,6 +11,10 @@ pub struct Poisson;
 const LARGEST: f64 = 100.0;
 
 impl Density for Poisson {
+    fn name(&self) -> String {
+        "poisson".to_string()
+    }
+
     fn parameters(&self) -> Vec<LikelihoodParameter> {
         Vec::new()
     }

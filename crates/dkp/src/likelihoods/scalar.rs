@@ -50,6 +50,11 @@ pub struct DensityJet {
 /// assert_eq!(likelihood.latents(), 1);
 /// ```
 pub trait Density: Clone + Send + Sync + 'static {
+    /// What files call it: by default its type's name.
+    fn name(&self) -> String {
+        crate::names::of_type::<Self>()
+    }
+
     /// What is learned, at most four numbers (`rows` is 1).
     fn parameters(&self) -> Vec<LikelihoodParameter>;
 
@@ -100,6 +105,10 @@ impl<D: Density> Scalar<D> {
 }
 
 impl<D: Density> Likelihood for Scalar<D> {
+    fn name(&self) -> String {
+        self.density.name()
+    }
+
     fn targets(&self) -> usize {
         1
     }

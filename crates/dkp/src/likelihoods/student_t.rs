@@ -9,6 +9,10 @@ use std::f64::consts::PI;
 pub struct StudentT;
 
 impl Density for StudentT {
+    fn name(&self) -> String {
+        "student_t".to_string()
+    }
+
     fn parameters(&self) -> Vec<LikelihoodParameter> {
         vec![
             LikelihoodParameter { name: "scale", rows: 1, floor: 1e-3, initial: 0.3 },

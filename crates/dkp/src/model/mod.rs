@@ -3,6 +3,7 @@
 mod architecture;
 mod bound;
 mod error;
+mod layout;
 mod predict;
 mod prior;
 mod record;

@@ -159,6 +159,24 @@ impl Parameters {
         Ok(())
     }
 
+    /// Adds a parameter as optimisers see it.
+    pub(crate) fn add_kept(
+        &mut self,
+        name: &str,
+        rows: usize,
+        cols: usize,
+        constraint: Constraint,
+        kept: Vec<f64>,
+    ) -> Result<(), Error> {
+        let values: Vec<f64> = kept.iter().map(|&k| constraint.value(k)).collect();
+        self.add(name, rows, cols, constraint, &values)?;
+        // a logarithm's logarithm would round
+        if let Some(last) = self.list.last_mut() {
+            last.kept = kept;
+        }
+        Ok(())
+    }
+
     /// All parameters.
     pub fn iter(&self) -> impl Iterator<Item = &Parameter> {
         self.list.iter()
@@ -205,6 +223,17 @@ impl Parameters {
     /// The same, to be changed.
     pub fn free_mut(&mut self) -> impl Iterator<Item = &mut Parameter> {
         self.list.iter_mut().filter(|p| !p.frozen && p.tied.is_none())
+    }
+
+    /// All of them, to be restored.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Parameter> {
+        self.list.iter_mut()
+    }
+
+    /// The parameter whose values `name` shares.
+    pub(crate) fn tied(&self, name: &str) -> Option<&str> {
+        let own = self.list.get(*self.index.get(name)?)?;
+        own.tied.map(|with| self.list[with].name.as_str())
     }
 
     fn find(&self, name: &str) -> Result<usize, Error> {
