@@ -134,7 +134,7 @@ pub fn classification(prediction: &Prediction, y: &[f64]) -> Option<Classificati
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::likelihoods::{Bernoulli, Gaussian, Scalar};
+    use crate::likelihoods::{Bernoulli, Gaussian, Poisson, Scalar};
     use std::sync::Arc;
 
     fn normal_cdf(x: f64) -> f64 {
@@ -164,6 +164,30 @@ mod tests {
         let m = p.moments(0, 0);
         assert!((m.mean - 0.5).abs() < 1e-15 && (m.noise - noise).abs() < 1e-15);
         assert!((m.model - (0.35 + (0.0 + 2.25 + 2.25) / 3.0)).abs() < 1e-12);
+    }
+
+    /// Far apart modes, between which the distribution function is flat, and the jumps of classes and counts.
+    #[test]
+    fn quantiles_of_odd_mixtures_are_found() {
+        let apart = Prediction::from_components(
+            Arc::new(Gaussian::new(1)),
+            vec![vec![1e-6]],
+            2,
+            vec![-1e3, 1e-6, 1e3, 1e-2, 0.0, 1e-300, 1e-9, 1e-300],
+        );
+        for (n, p) in [0, 1].into_iter().flat_map(|n| [1e-6, 0.25, 0.499, 0.501, 0.9, 1.0 - 1e-6].map(|p| (n, p))) {
+            let (q, m) = (apart.quantile(n, 0, p), apart.moments(n, 0));
+            let little = 1e-12 * (m.model + m.noise).sqrt();
+            assert!(apart.cdf(n, 0, q - little) <= p && p <= apart.cdf(n, 0, q + little), "{n} {p}");
+        }
+        assert!((-1000.0..=1000.0).contains(&apart.quantile(0, 0, 0.5)));
+        let coin = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![2.0, 0.5]);
+        let zero = coin.cdf(0, 0, 0.0);
+        assert!(coin.quantile(0, 0, zero - 1e-3).abs() < 1e-9 && (coin.quantile(0, 0, zero + 1e-3) - 1.0).abs() < 1e-9);
+        let counts = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![1.0, 0.1]);
+        let median = counts.quantile(0, 0, 0.5);
+        assert!((median - median.round()).abs() < 1e-9, "{median}");
+        assert!(counts.cdf(0, 0, median + 1e-6) >= 0.5 && counts.cdf(0, 0, median - 1e-6) < 0.5);
     }
 
     /// Targets at evenly spaced quantiles of a normal: everything is known.
