@@ -5,9 +5,9 @@ use crate::distributions::{self, DegreesOfFreedom};
 use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use dkp_tape::{Lower, Node, Tape};
 
-/// White noise in the kernel that an inverse-Wishart layer sees, relative to its diagonal: K + 1e-6·diag(K). Without it directions in which
+/// White noise in the kernel that an inverse-Wishart layer sees, relative to its diagonal: K + 1e-8·diag(K). Without it directions in which
 /// K is singular to rounding decide the divergence between posterior and prior, though they mean nothing.
-pub(super) const WHITE: f64 = 1e-6;
+pub(super) const WHITE: f64 = 1e-8;
 
 /// G ~ W⁻¹(δK, δ+P+1) over P points: the mean is K, and δ says how closely G follows it.
 ///
