@@ -1,5 +1,6 @@
 //! `dkp bench`: what a training step costs.
 
+use crate::progress::peak_memory;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use dkp::data::Dataset;
@@ -212,11 +213,4 @@ fn product_rate(m: usize, threads: usize) -> f64 {
         })
         .collect();
     seconds.iter().map(|t| 2.0 * (m * m * PRODUCT_COLUMNS) as f64 / t).sum()
-}
-
-/// The most memory that this process has had, in MB, where the system tells.
-fn peak_memory() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|l| l.starts_with("VmHWM"))?;
-    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kb| kb / 1024.0)
 }

@@ -1,14 +1,33 @@
 //! The `dkp` command.
 
 mod bench;
+mod choices;
+mod config;
+mod demo;
+mod evaluate;
+mod failure;
+mod inspect;
+mod interrupt;
+mod judge;
+mod predict;
+mod prepare;
+mod progress;
+mod relevance;
+mod report;
+mod run;
+mod sample;
+mod settings;
+mod train;
+mod trained;
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// Deep kernel processes: Bayesian models that know what they do not know.
+/// Deep kernel processes: Bayesian models for tables that know what they do not know.
 #[derive(Parser)]
-#[command(name = "dkp", version, arg_required_else_help = true)]
+#[command(name = "dkp", version, arg_required_else_help = true, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -16,20 +35,56 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Train(Box<train::Arguments>),
+    Predict(predict::Arguments),
+    Evaluate(evaluate::Arguments),
+    Inspect(inspect::Arguments),
+    Report(report::Arguments),
+    Demo(demo::Arguments),
+    Sample(sample::Arguments),
+    Config(Box<config::Arguments>),
     /// Measure training steps on built-in problems, beside the machine's own matrix product.
     Bench(bench::Arguments),
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
+        Command::Train(arguments) => train::run(*arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Sample(arguments) => sample::run(&arguments),
+        Command::Config(arguments) => config::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Completions { shell } => completions(shell),
     };
-    let Err(error) = outcome else { return ExitCode::SUCCESS };
-    // a reader that has seen enough is no failure
-    let broken_pipe = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
-    if error.chain().filter_map(|c| c.downcast_ref()).any(broken_pipe) {
-        return ExitCode::SUCCESS;
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::exit_code(&error),
     }
-    let _ = writeln!(std::io::stderr(), "dkp: {error:#}");
-    ExitCode::FAILURE
+}
+
+fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut <Arguments as clap::CommandFactory>::command(), "dkp", &mut script);
+    print(&String::from_utf8_lossy(&script))
+}
+
+/// Text on standard output.
+fn print(text: &str) -> anyhow::Result<()> {
+    std::io::stdout().write_all(text.as_bytes()).context("standard output").map_err(failure::run_failed)
+}
+
+/// This many threads for everything that follows, or all cores.
+fn use_threads(count: Option<usize>) -> anyhow::Result<()> {
+    let Some(count) = count else { return Ok(()) };
+    anyhow::ensure!((1..=10_000).contains(&count), "--threads must be from 1 to 10000");
+    rayon::ThreadPoolBuilder::new().num_threads(count).build_global().context("--threads")
 }

@@ -1,6 +1,12 @@
 //! Data in memory, and the scales in which models see them.
 
-use faer::MatRef;
+mod split;
+
+use dkp_tape::random::{Key, fill_normal};
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+pub use split::Split;
 
 /// Features and targets of points, as a model sees them. A target that is NaN is missing.
 ///
@@ -116,6 +122,11 @@ impl Dataset {
         &self.y[n * self.targets..(n + 1) * self.targets]
     }
 
+    /// The features of all points, features × points.
+    pub fn inputs(&self) -> Mat<f64> {
+        MatRef::from_column_major_slice(&self.x, self.features, self.points()).to_owned()
+    }
+
     /// The scales that make each feature and each target have mean 0 and standard deviation 1 here.
     pub fn scales(&self) -> (Scaler, Scaler) {
         (Scaler::of(&self.x, self.features), Scaler::of(&self.y, self.targets))
@@ -131,7 +142,7 @@ impl Dataset {
 }
 
 /// An affine change of scale of each row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scaler {
     /// What is subtracted.
     pub mean: Vec<f64>,
@@ -168,6 +179,15 @@ impl Scaler {
     pub fn apply(&self, values: &mut [f64]) {
         values.iter_mut().zip(self.mean.iter().zip(&self.deviation)).for_each(|(v, (m, s))| *v = (*v - m) / s);
     }
+}
+
+/// A random order of `count` things.
+pub(crate) fn shuffled(count: usize, key: Key, site: u32) -> Vec<usize> {
+    let mut values = vec![0.0; count];
+    fill_normal(key.stream(u32::MAX, site), count, |_| 0, &mut values);
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    order
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! How good predictions are: of the predictive mixture itself, never of a normal with its moments.
 
 use crate::model::Prediction;
+use rayon::prelude::*;
+use serde::Serialize;
 
 /// Central intervals whose coverage is reported.
 pub const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
@@ -12,7 +14,7 @@ const INTERVALS: usize = 200;
 const BINS: usize = 15;
 
 /// Metrics of one numeric target, in its own units.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Regression {
     /// Points whose target is known.
     pub rows: usize,
@@ -31,7 +33,7 @@ pub struct Regression {
 }
 
 /// Metrics of classes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Classification {
     /// Points whose class is known.
     pub rows: usize,
@@ -45,30 +47,65 @@ pub struct Classification {
     pub calibration: f64,
 }
 
-/// Metrics for one target of predictions, in scales in which a unit is `unit` of the target's own.
+/// How one prediction of a number turned out, in the target's own units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score {
+    /// The target.
+    pub observed: f64,
+    /// The mean predicted.
+    pub mean: f64,
+    /// The median predicted.
+    pub median: f64,
+    /// The logarithm of the density at the target.
+    pub log_density: f64,
+    /// The continuous ranked probability score.
+    pub crps: f64,
+    /// P(target ≤ what it was), halfway through a jump.
+    pub pit: f64,
+}
+
+/// Scores for one target of predictions, made in scales in which 0 is `zero` and 1 is `unit` more.
 ///
 /// `y` has a value for each point, in the predictions' scale; NaN ones are left out.
-pub fn regression(prediction: &Prediction, target: usize, y: &[f64], unit: f64) -> Regression {
-    let known: Vec<usize> = (0..y.len()).filter(|&n| !y[n].is_nan()).collect();
-    let average = |f: &dyn Fn(usize) -> f64| known.iter().map(|&n| f(n)).sum::<f64>() / known.len() as f64;
-    let one = |n: usize| {
+pub fn scores(prediction: &Prediction, target: usize, y: &[f64], zero: f64, unit: f64) -> Vec<Score> {
+    let score = |n: usize| {
         let mut targets = vec![f64::NAN; prediction.targets()];
         targets[target] = y[n];
-        targets
+        Score {
+            observed: zero + unit * y[n],
+            mean: zero + unit * prediction.moments(n, target).mean,
+            median: zero + unit * prediction.quantile(n, target, 0.5),
+            log_density: prediction.log_density(n, &targets) - unit.ln(),
+            crps: unit * crps(prediction, n, target, y[n]),
+            pit: pit(prediction, n, target, y[n]),
+        }
     };
-    let pits: Vec<f64> = known.iter().map(|&n| pit(prediction, n, target, y[n])).collect();
-    let coverage = LEVELS.map(|c| {
-        let inside = pits.iter().filter(|p| (**p - 0.5).abs() <= 0.5 * c).count();
-        inside as f64 / known.len() as f64
-    });
-    Regression {
-        rows: known.len(),
-        log_likelihood: average(&|n| prediction.log_density(n, &one(n))) - unit.ln(),
-        rmse: unit * average(&|n| (prediction.moments(n, target).mean - y[n]).powi(2)).sqrt(),
-        mae: unit * average(&|n| (prediction.quantile(n, target, 0.5) - y[n]).abs()),
-        crps: unit * average(&|n| crps(prediction, n, target, y[n])),
-        coverage,
-        calibration: calibration(&pits),
+    (0..y.len()).into_par_iter().filter(|&n| !y[n].is_nan()).map(score).collect()
+}
+
+/// Metrics for one target of predictions: those of its [`scores`].
+pub fn regression(prediction: &Prediction, target: usize, y: &[f64], unit: f64) -> Regression {
+    Regression::of(&scores(prediction, target, y, 0.0, unit))
+}
+
+impl Regression {
+    /// Of some scores; NaN if there are none.
+    pub fn of(scores: &[Score]) -> Regression {
+        let average = |f: fn(&Score) -> f64| scores.iter().map(f).sum::<f64>() / scores.len() as f64;
+        let pits: Vec<f64> = scores.iter().map(|s| s.pit).collect();
+        let coverage = LEVELS.map(|c| {
+            let inside = pits.iter().filter(|p| (**p - 0.5).abs() <= 0.5 * c).count();
+            inside as f64 / scores.len() as f64
+        });
+        Regression {
+            rows: scores.len(),
+            log_likelihood: average(|s| s.log_density),
+            rmse: average(|s| (s.mean - s.observed).powi(2)).sqrt(),
+            mae: average(|s| (s.median - s.observed).abs()),
+            crps: average(|s| s.crps),
+            coverage,
+            calibration: calibration(&pits),
+        }
     }
 }
 
@@ -104,31 +141,57 @@ fn calibration(pits: &[f64]) -> f64 {
     levels.map(distance).sum::<f64>() / 99.0
 }
 
-/// Metrics for classes, numbered from 0, with NaN for unknown ones; none if the likelihood has no classes.
-pub fn classification(prediction: &Prediction, y: &[f64]) -> Option<Classification> {
-    let mut bins = [(0.0, 0.0); BINS];
-    let (mut rows, mut right, mut log_likelihood, mut brier) = (0_usize, 0.0, 0.0, 0.0);
-    for (n, &y) in y.iter().enumerate().filter(|(_, y)| !y.is_nan()) {
-        let p = prediction.probabilities(n)?;
-        let class = y as usize;
-        let (best, confidence) = p.iter().copied().enumerate().fold((0, 0.0), |b, c| if c.1 > b.1 { c } else { b });
-        let hit = if best == class { 1.0 } else { 0.0 };
-        let bin = ((confidence * BINS as f64) as usize).min(BINS - 1);
-        bins[bin] = (bins[bin].0 + confidence, bins[bin].1 + hit);
-        rows += 1;
-        right += hit;
-        log_likelihood += p.get(class).copied().unwrap_or(0.0).ln();
-        brier += p.iter().enumerate().map(|(c, p)| (p - if c == class { 1.0 } else { 0.0 }).powi(2)).sum::<f64>();
+/// How one prediction of a class turned out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassScore {
+    /// The class that was.
+    pub observed: usize,
+    /// Of each class.
+    pub probabilities: Vec<f64>,
+}
+
+impl ClassScore {
+    /// The most probable class, the first of equals, and its probability.
+    pub fn best(&self) -> (usize, f64) {
+        self.probabilities.iter().copied().enumerate().fold((0, 0.0), |b, c| if c.1 > b.1 { c } else { b })
     }
-    let n = rows as f64;
-    let calibration = bins.iter().map(|(confidence, hits)| (confidence - hits).abs()).sum::<f64>() / n;
-    Some(Classification {
-        rows,
-        accuracy: right / n,
-        log_likelihood: log_likelihood / n,
-        brier: brier / n,
-        calibration,
-    })
+}
+
+/// Scores for classes, numbered from 0, with NaN for unknown ones; none if the likelihood has no classes.
+pub fn class_scores(prediction: &Prediction, y: &[f64]) -> Option<Vec<ClassScore>> {
+    let known = (0..y.len()).into_par_iter().filter(|&n| !y[n].is_nan());
+    known.map(|n| Some(ClassScore { observed: y[n] as usize, probabilities: prediction.probabilities(n)? })).collect()
+}
+
+/// Metrics for classes: those of their [`class_scores`].
+pub fn classification(prediction: &Prediction, y: &[f64]) -> Option<Classification> {
+    Some(Classification::of(&class_scores(prediction, y)?))
+}
+
+impl Classification {
+    /// Of some scores; NaN if there are none.
+    pub fn of(scores: &[ClassScore]) -> Classification {
+        let mut bins = [(0.0, 0.0); BINS];
+        let (mut right, mut log_likelihood, mut brier) = (0.0, 0.0, 0.0);
+        for score in scores {
+            let (best, confidence) = score.best();
+            let hit = if best == score.observed { 1.0 } else { 0.0 };
+            let bin = ((confidence * BINS as f64) as usize).min(BINS - 1);
+            bins[bin] = (bins[bin].0 + confidence, bins[bin].1 + hit);
+            right += hit;
+            log_likelihood += score.probabilities.get(score.observed).copied().unwrap_or(0.0).ln();
+            let truth = |c: usize| if c == score.observed { 1.0 } else { 0.0 };
+            brier += score.probabilities.iter().enumerate().map(|(c, p)| (p - truth(c)).powi(2)).sum::<f64>();
+        }
+        let n = scores.len() as f64;
+        Classification {
+            rows: scores.len(),
+            accuracy: right / n,
+            log_likelihood: log_likelihood / n,
+            brier: brier / n,
+            calibration: bins.iter().map(|(confidence, hits)| (confidence - hits).abs()).sum::<f64>() / n,
+        }
+    }
 }
 
 #[cfg(test)]

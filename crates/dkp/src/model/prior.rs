@@ -23,6 +23,11 @@ impl PriorKernel {
         PriorKernel { kernel: Arc::new(kernel), parameters: parameters.to_vec() }
     }
 
+    /// The same for a kernel that is shared.
+    pub fn of(kernel: Arc<dyn Kernel>, parameters: &[f64]) -> PriorKernel {
+        PriorKernel { kernel, parameters: parameters.to_vec() }
+    }
+
     fn check(&self) -> Result<(), PriorError> {
         let names = self.kernel.parameters();
         if names.len() != self.parameters.len() {

@@ -1,19 +1,10 @@
 //! Where inducing points start: data points far from each other.
 
-use crate::data::Dataset;
+use crate::data::{Dataset, shuffled};
 use dkp_tape::random::{Key, fill_normal};
 
 /// Points among which inducing ones are chosen, at most.
 const SUBSAMPLE: usize = 10_000;
-
-/// A random order of `count` things.
-pub(super) fn shuffled(count: usize, key: Key, site: u32) -> Vec<usize> {
-    let mut values = vec![0.0; count];
-    fill_normal(key.stream(u32::MAX, site), count, |_| 0, &mut values);
-    let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    order
-}
 
 /// Points chosen by k-means++ (Arthur & Vassilvitskii 2007): each with probability proportional to its squared distance from
 /// those chosen before, so that they cover the data. All points if there are no more than asked for.

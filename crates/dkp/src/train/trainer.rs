@@ -1,8 +1,7 @@
 //! The training loop, as a state that takes steps.
 
-use super::inducing::shuffled;
 use super::{Adam, Schedule};
-use crate::data::Dataset;
+use crate::data::{Dataset, shuffled};
 use crate::model::{Batch, Bound, Mismatch, Model};
 use crate::params::Parameters;
 use dkp_tape::Failure;
@@ -39,6 +38,19 @@ pub struct Options {
     pub kl_warm_up: u64,
     /// The seed of everything random.
     pub seed: u64,
+}
+
+impl Options {
+    /// What is sensible for a number of points: all of them and ten draws a step for few, and for many, batches with fewer draws and
+    /// more steps.
+    pub fn for_points(points: usize) -> Options {
+        let (steps, draws, batch) = match points {
+            0..=2_000 => (2_000, 10, None),
+            2_001..=20_000 => (5_000, 4, Some(500)),
+            _ => (10_000, 2, Some(1_000)),
+        };
+        Options { steps, draws, batch, ..Options::default() }
+    }
 }
 
 impl Default for Options {

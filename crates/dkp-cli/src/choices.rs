@@ -1,0 +1,273 @@
+//! What a user chooses, by flags or in a TOML file; what they leave open is chosen by the size of the data.
+
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Families of models that can be trained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// Deep inverse Wishart process.
+    Diwp,
+    /// Gaussian process with the kernel of an infinitely wide network.
+    Nngp,
+    /// Deep Gaussian process.
+    Dgp,
+}
+
+/// What is predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// A number.
+    Regression,
+    /// A class.
+    Classification,
+}
+
+/// Which columns are what.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[command(next_help_heading = "Table")]
+pub struct Roles {
+    /// The column to predict.
+    #[arg(long, value_name = "COLUMN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// What to predict [default: numbers mean regression, text and true/false mean classification].
+    #[arg(long, value_enum)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
+    /// Columns to leave out.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// Columns that name rows: not learned from, but passed through to predictions.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub id: Vec<String>,
+    /// Another text that means a missing value, beside an empty cell, NA, N/A, NaN and null.
+    #[arg(long, value_name = "TEXT")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub na: Vec<String>,
+    /// What stands between the cells of a CSV file [default: found in its header].
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<char>,
+    /// The fraction of rows to hold out for the final report [default: 0.1].
+    #[arg(long, value_name = "FRACTION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holdout: Option<f64>,
+    /// Hold out whole groups: rows that share a value of this column. It is not learned from.
+    #[arg(long, value_name = "COLUMN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Hold out the latest rows by this column. It is not learned from.
+    #[arg(long, value_name = "COLUMN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// A table of rows to hold out, instead of some of DATA.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<PathBuf>,
+}
+
+impl Roles {
+    /// How tables are read.
+    pub fn options(&self) -> dkp_table::Options {
+        dkp_table::Options { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone() }
+    }
+}
+
+/// The model and its training.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Choices {
+    /// The family of models [default: diwp].
+    #[arg(long, value_enum, help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
+    /// Hidden layers [default: 1].
+    #[arg(long, value_name = "K", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layers: Option<u64>,
+    /// A kernel such as sqexp, matern32, relu or sum(relu, linear): once for all layers, or once for each hidden layer and the output [default: sqexp].
+    #[arg(long, value_name = "KERNEL", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernel: Vec<String>,
+    /// Features of a deep Gaussian process's layers [default: as many as the data have, at most 30].
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u64>,
+    /// How targets scatter: gaussian, student_t (outliers) or poisson (counts) for regression [default: gaussian]. Classes need no choice.
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub likelihood: Option<String>,
+    /// Inducing points: more is finer and slower [default: 100, or all rows if fewer].
+    #[arg(long, value_name = "M", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inducing: Option<u64>,
+    /// Whether each feature has a learned scale and bias [default: true].
+    #[arg(long, value_name = "BOOL", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale_features: Option<bool>,
+    /// Whether all outputs share a posterior precision [default: true].
+    #[arg(long, value_name = "BOOL", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_precision: Option<bool>,
+    /// Steps of training [default: by the number of rows].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Posterior draws a step [default: by the number of rows].
+    #[arg(long, value_name = "S", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draws: Option<u64>,
+    /// Rows a step; 0 for all [default: by the number of rows].
+    #[arg(long, value_name = "B", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
+    /// The highest learning rate [default: 0.01].
+    #[arg(long, value_name = "RATE", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// Steps over which the learning rate rises [default: 100].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_warm_up: Option<u64>,
+    /// The fraction of the run after which the learning rate falls [default: 0.5].
+    #[arg(long, value_name = "FRACTION", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decay_from: Option<f64>,
+    /// What the learning rate falls to, relative to the highest [default: 0.01].
+    #[arg(long, value_name = "RATIO", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_rate: Option<f64>,
+    /// Steps over which the divergences' weight in the bound rises to 1 [default: 0].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kl_warm_up: Option<u64>,
+    /// Steps of the infinitely wide network from which a deep inverse Wishart process starts [default: 2000].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_steps: Option<u64>,
+    /// Where δ of the hidden layers starts: the larger, the closer to the infinitely wide network [default: 1000].
+    #[arg(long, value_name = "δ", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<f64>,
+    /// Where γ of the hidden layers' posteriors starts [default: 0.001].
+    #[arg(long, value_name = "γ", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
+    /// Where δ of the input layer starts [default: 5].
+    #[arg(long, value_name = "δ", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_delta: Option<f64>,
+    /// Where γ of the input layer's posterior starts [default: 500].
+    #[arg(long, value_name = "γ", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_gamma: Option<f64>,
+    /// The seed of everything random: the same seed gives the same bits [default: 0].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Sets a parameter before training: NAME=VALUE for all its elements (`dkp inspect` lists names).
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Parameters")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
+    /// Keeps a parameter as it starts.
+    #[arg(long, value_name = "NAME", help_heading = "Parameters")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub freeze: Vec<String>,
+    /// Makes a parameter share the values of another.
+    #[arg(long, value_name = "NAME=OTHER", help_heading = "Parameters")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tie: Vec<String>,
+    /// Posterior draws for the held-out rows [default: 100].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluation_draws: Option<u64>,
+    /// Seconds between checkpoints [default: 60].
+    #[arg(long, value_name = "SECONDS", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_every: Option<f64>,
+}
+
+/// A TOML file: both of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Which columns are what.
+    pub table: Roles,
+    /// The model and its training.
+    pub model: Choices,
+}
+
+impl Config {
+    /// Flags, and under them what a file says; both within their ranges.
+    pub fn over_file(self, file: Option<&Path>) -> anyhow::Result<Config> {
+        let Some(path) = file else { return self.check() };
+        let place = || format!("--config {}", path.display());
+        let text = std::fs::read_to_string(path).with_context(place)?;
+        // a mistake in the file is told with its place there
+        toml::from_str::<Config>(&text).with_context(place)?.check().with_context(place)?;
+        let mut merged: toml::Table = toml::from_str(&text).with_context(place)?;
+        for (section, flags) in toml::Table::try_from(&self)? {
+            let under = merged.entry(section).or_insert_with(|| toml::Table::new().into());
+            if let (Some(under), toml::Value::Table(flags)) = (under.as_table_mut(), flags) {
+                under.extend(flags);
+            }
+        }
+        merged.try_into::<Config>().with_context(place)?.check()
+    }
+
+    /// Values that a setting cannot have, and settings that exclude each other.
+    fn check(self) -> anyhow::Result<Config> {
+        let (t, m) = (&self.table, &self.model);
+        let placed = [("test", t.test.is_some()), ("group", t.group.is_some()), ("time", t.time.is_some())];
+        let given: Vec<&str> = placed.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
+        if let [a, b, ..] = given.as_slice() {
+            bail!("--{a} and --{b} both say which rows are held out: give one of them");
+        }
+        if t.test.is_some() && t.holdout.is_some() {
+            bail!("--test and --holdout both say which rows are held out: give one of them");
+        }
+        for (name, value) in [("holdout", t.holdout), ("decay-from", m.decay_from)] {
+            if value.is_some_and(|v| !(0.0..1.0).contains(&v)) {
+                bail!("--{name} must be at least 0 and less than 1");
+            }
+        }
+        let rates = [("rate", m.rate), ("last-rate", m.last_rate), ("checkpoint-every", m.checkpoint_every)];
+        let starts =
+            [("delta", m.delta), ("gamma", m.gamma), ("input-delta", m.input_delta), ("input-gamma", m.input_gamma)];
+        for (name, value) in rates.into_iter().chain(starts) {
+            if value.is_some_and(|v| !(v > 0.0 && v.is_finite())) {
+                bail!("--{name} must be positive");
+            }
+        }
+        let sizes = [("inducing", m.inducing, 5000), ("width", m.width, 1000), ("steps", m.steps, 100_000_000)];
+        let draws = [("draws", m.draws, 10_000), ("evaluation-draws", m.evaluation_draws, 100_000)];
+        for (name, value, most) in sizes.into_iter().chain(draws) {
+            if value.is_some_and(|v| !(1..=most).contains(&v)) {
+                bail!("--{name} must be from 1 to {most}");
+            }
+        }
+        if m.layers.is_some_and(|l| l > 50) {
+            bail!("--layers must be at most 50");
+        }
+        if t.delimiter.is_some_and(|d| !d.is_ascii()) {
+            bail!("--delimiter must be one ASCII character");
+        }
+        Ok(self)
+    }
+}
+
+fn delimiter(text: &str) -> Result<char, String> {
+    match (text, text.chars().next()) {
+        ("\\t" | "tab", _) => Ok('\t'),
+        (_, Some(c)) if text.len() == 1 => Ok(c),
+        _ => Err("expected one ASCII character, or tab".to_string()),
+    }
+}

@@ -1,0 +1,51 @@
+//! `dkp config`: every setting with its value and what it means, as a file for `dkp train --config`.
+
+use crate::choices::{Choices, Config, Roles};
+use crate::settings::Settings;
+use clap::{Args, Command};
+use std::path::PathBuf;
+
+/// Print every setting with its effective value and what it means, as a TOML file for `dkp train --config`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Rows of the table, by which some defaults are chosen.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    rows: usize,
+    /// Features of the table.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    features: usize,
+    /// A TOML file with settings to begin with.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    roles: Roles,
+    #[command(flatten)]
+    choices: Choices,
+}
+
+pub fn run(a: &Arguments) -> anyhow::Result<()> {
+    let config = Config { table: a.roles.clone(), model: a.choices.clone() }.over_file(a.config.as_deref())?;
+    let likelihood = config.model.likelihood.clone().unwrap_or_else(|| "gaussian".to_string());
+    let settings = Settings::resolve(&config.model, a.rows.max(1), a.features.max(1), likelihood)?;
+    let roles = section("table", &toml::Table::try_from(&config.table)?, Roles::augment_args(Command::new("table")));
+    let model = section("model", &toml::Table::try_from(&settings)?, Choices::augment_args(Command::new("model")));
+    crate::print(&format!(
+        "# Settings for dkp train --config, for {} rows and {} features.\n\n{roles}\n{model}",
+        a.rows, a.features
+    ))
+}
+
+/// Settings with their help texts as comments; those without a value as a comment too.
+fn section(name: &str, values: &toml::Table, command: Command) -> String {
+    let mut text = format!("[{name}]\n");
+    for argument in command.get_arguments() {
+        let key = argument.get_id().as_str();
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        text += &format!("# {help}\n");
+        text += &match values.get(key) {
+            Some(value) => format!("{key} = {value}\n"),
+            None => format!("# {key} =\n"),
+        };
+    }
+    text
+}

@@ -1,0 +1,34 @@
+//! Ctrl-C: during training it asks for a checkpoint, otherwise it ends the program.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+const END: u8 = 0;
+const WATCHED: u8 = 1;
+const REQUESTED: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(END);
+static HANDLER: Once = Once::new();
+
+/// From now on Ctrl-C is a request; a second one ends the program.
+pub fn watch() {
+    STATE.store(WATCHED, Ordering::SeqCst);
+    HANDLER.call_once(|| {
+        // where there can be no handler, Ctrl-C ends the program as ever
+        let _ = ctrlc::set_handler(|| {
+            if STATE.swap(REQUESTED, Ordering::SeqCst) != WATCHED {
+                std::process::exit(130);
+            }
+        });
+    });
+}
+
+/// From now on Ctrl-C ends the program.
+pub fn release() {
+    STATE.store(END, Ordering::SeqCst);
+}
+
+/// Whether it was pressed.
+pub fn requested() -> bool {
+    STATE.load(Ordering::SeqCst) == REQUESTED
+}

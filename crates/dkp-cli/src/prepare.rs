@@ -1,0 +1,312 @@
+//! From a table to what a model learns from: roles of columns, held-out rows, encoding, scales.
+
+use crate::choices::{Choices, Roles, Task};
+use crate::settings::Settings;
+use crate::trained::Record;
+use anyhow::{Context as _, bail};
+use dkp::data::{Dataset, Scaler, Split};
+use dkp::likelihoods;
+use dkp_table::{Column, Encoder, Frame, Kind, Survey, Table, Target};
+use faer::MatRef;
+use std::path::Path;
+
+/// Data in a model's scales, and what is known of them.
+pub struct Prepared {
+    /// Rows to learn from.
+    pub train: Dataset,
+    /// Rows to be judged on, of which there may be none.
+    pub held_out: Option<Dataset>,
+    /// What a model file says of its data; without the results of training.
+    pub record: Record,
+    /// What was done to the table, a line each.
+    pub notes: Vec<String>,
+}
+
+/// A table with its target encoded; rows are those whose target is known.
+struct Rows {
+    frame: Frame,
+    rows: Vec<usize>,
+}
+
+/// Reads a table.
+pub fn prepare(data: &Path, roles: &Roles, choices: &Choices) -> anyhow::Result<Prepared> {
+    let table = Table::open(data, &roles.options())?;
+    let file = data.display();
+    let name = roles.target.as_deref().with_context(|| {
+        format!("{file}: which column is to be predicted? Give --target; there are {}", list(table.names()))
+    })?;
+    let survey = table.survey()?;
+    let (features, ids) = split_columns(&table, roles, name)?;
+    let features = survey.features(&features)?;
+    let mut notes = features.notes();
+    if features.columns.is_empty() {
+        bail!("{file}: there is no column to learn from beside the target \"{name}\"");
+    }
+    let (task, kind) = task(&survey, roles, choices, name)?;
+    let mut columns = features.columns.clone();
+    columns.push((name.to_string(), kind));
+    let placed: Vec<&String> = roles.group.iter().chain(&roles.time).collect();
+    for column in placed {
+        columns.push((column.clone(), placing_kind(&survey, roles, column)?));
+    }
+    let whole = known_rows(&table, &columns, name, kind, &mut notes)?;
+    let (rows, test) = match &roles.test {
+        None => (split(&whole, roles, choices)?, None),
+        Some(path) => {
+            let test = Table::open(path, &roles.options())?;
+            let columns = &columns[..features.columns.len() + 1];
+            let test = known_rows(&test, columns, name, kind, &mut notes)?;
+            (Split { train: whole.rows.clone(), held_out: Vec::new() }, Some(test))
+        }
+    };
+    let encoder = Encoder::fit(&whole.frame, &rows.train, &features.columns)?;
+    let target = Target::fit(&whole.frame, &rows.train, name, kind)?;
+    notes.extend(encoding_notes(&encoder, &survey));
+    let likelihood = likelihood(task, choices, &target, &file.to_string(), name)?;
+    let (train_x, train_y) = encoded(&encoder, &target, &whole.frame, &rows.train, &mut notes)?;
+    check_targets(&likelihood, &train_y, &rows.train, &file.to_string(), name)?;
+    let held_out = match &test {
+        None => encoded(&encoder, &target, &whole.frame, &rows.held_out, &mut notes)?,
+        Some(test) => encoded(&encoder, &target, &test.frame, &test.rows, &mut notes)?,
+    };
+    let width = encoder.width();
+    let raw = dataset(&train_x, &train_y, width).with_context(|| file.to_string())?;
+    let (feature_scale, target_scale) = raw.scales();
+    let scaled = matches!(task, Task::Regression) && likelihood != "poisson";
+    let target_scale = if scaled { target_scale } else { Scaler::identity(1) };
+    let settings = Settings::resolve(choices, raw.points(), width, likelihood)?;
+    let held_out = if held_out.1.is_empty() { None } else { Some(dataset(&held_out.0, &held_out.1, width)?) };
+    let held_out = held_out.map(|d| d.scaled(&feature_scale, &target_scale));
+    let train = raw.scaled(&feature_scale, &target_scale);
+    let record = Record {
+        data: data.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned()),
+        rows_trained: train.points(),
+        rows_held_out: held_out.as_ref().map_or(0, Dataset::points),
+        task,
+        id: ids,
+        na: roles.na.clone(),
+        delimiter: roles.delimiter,
+        encoder,
+        target,
+        feature_scale,
+        target_scale,
+        settings,
+        notes: notes.clone(),
+        bound: None,
+        evaluation: None,
+    };
+    Ok(Prepared { train, held_out, record, notes })
+}
+
+fn list(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let shown = names.iter().take(MOST).map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }
+}
+
+/// Columns to learn from, and those that name rows.
+fn split_columns(table: &Table, roles: &Roles, target: &str) -> anyhow::Result<(Vec<String>, Vec<String>)> {
+    table.find(target).context("--target")?;
+    for (flag, columns) in [("--ignore", &roles.ignore), ("--id", &roles.id)] {
+        for column in columns {
+            table.find(column).context(flag)?;
+            if column == target {
+                bail!("{flag} {column}: this is the target");
+            }
+        }
+    }
+    for (flag, column) in [("--group", &roles.group), ("--time", &roles.time)] {
+        if let Some(column) = column {
+            table.find(column).context(flag)?;
+            if column == target {
+                bail!("{flag} {column}: this is the target");
+            }
+        }
+    }
+    let placed = |name: &String| roles.group.as_ref() == Some(name) || roles.time.as_ref() == Some(name);
+    let left_out =
+        |name: &String| name == target || roles.ignore.contains(name) || roles.id.contains(name) || placed(name);
+    Ok((table.names().iter().filter(|n| !left_out(n)).cloned().collect(), roles.id.clone()))
+}
+
+/// Whether numbers or classes are predicted, and how the column is read for it.
+fn task(survey: &Survey, roles: &Roles, choices: &Choices, name: &str) -> anyhow::Result<(Task, Kind)> {
+    let classes = match choices.likelihood.as_deref() {
+        Some("bernoulli" | "categorical") => Some(true),
+        Some(_) => Some(false),
+        None => None,
+    };
+    let asked = roles.task.map(|t| t == Task::Classification);
+    if let (Some(a), Some(b)) = (asked, classes)
+        && a != b
+    {
+        let likelihood = choices.likelihood.as_deref().unwrap_or_default();
+        bail!(
+            "--task and --likelihood contradict each other: {likelihood} is for {}",
+            if b { "classes" } else { "numbers" }
+        );
+    }
+    let column = survey.column(name)?;
+    let boolean = column.is_boolean();
+    let kind = survey.target(name, asked.or(classes).unwrap_or(boolean))?;
+    match (asked.or(classes), kind) {
+        (Some(false), Kind::Text) => {
+            let text =
+                column.stray.as_ref().map_or(String::new(), |s| format!(", such as \"{}\" in {}", s.text, s.place));
+            bail!(
+                "{}: column \"{name}\" holds text{text}: regression needs numbers; use --task classification",
+                survey.path().display()
+            )
+        }
+        (_, Kind::Text) => Ok((Task::Classification, kind)),
+        _ => Ok((Task::Regression, kind)),
+    }
+}
+
+/// Groups are compared as text, times as numbers if they are.
+fn placing_kind(survey: &Survey, roles: &Roles, column: &String) -> anyhow::Result<Kind> {
+    let numeric = survey.column(column)?;
+    let numbers = numeric.numeric == numeric.values() && numeric.values() > 0;
+    Ok(if roles.time.as_ref() == Some(column) && numbers { Kind::Number } else { Kind::Text })
+}
+
+/// The rows whose target is known.
+fn known_rows(
+    table: &Table,
+    columns: &[(String, Kind)],
+    target: &str,
+    kind: Kind,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Rows> {
+    let frame = table.read(columns)?;
+    let known = |row: usize| match (kind, frame.column(target)) {
+        (Kind::Text, Ok(Column::Texts(t))) => t.get(row).is_some(),
+        (_, Ok(Column::Numbers(v))) => !v[row].is_nan(),
+        _ => false,
+    };
+    let rows: Vec<usize> = (0..frame.rows()).filter(|&r| known(r)).collect();
+    let file = table.path().display();
+    match frame.rows() - rows.len() {
+        0 => {}
+        1 => notes.push(format!("{file}: 1 row without a target is left out")),
+        n => notes.push(format!("{file}: {n} rows without a target are left out")),
+    }
+    Ok(Rows { frame, rows })
+}
+
+/// Which rows are learned from.
+fn split(whole: &Rows, roles: &Roles, choices: &Choices) -> anyhow::Result<Split> {
+    let fraction = roles.holdout.unwrap_or(0.1);
+    let seed = choices.seed.unwrap_or(0);
+    let of = |column: &str| whole.frame.column(column);
+    let text = |texts: &dkp_table::Texts, row: usize| texts.get(row).unwrap_or("").to_string();
+    let split = match (&roles.group, &roles.time) {
+        (Some(group), _) => {
+            let texts = whole.frame.texts(group)?;
+            let groups: Vec<String> = whole.rows.iter().map(|&r| text(texts, r)).collect();
+            Split::by_group(&groups.iter().map(String::as_str).collect::<Vec<_>>(), fraction, seed)
+        }
+        (None, Some(time)) => match of(time)? {
+            Column::Numbers(v) => Split::by_time(&whole.rows.iter().map(|&r| v[r]).collect::<Vec<_>>(), fraction),
+            Column::Texts(t) => Split::by_time(&whole.rows.iter().map(|&r| text(t, r)).collect::<Vec<_>>(), fraction),
+        },
+        (None, None) => Split::random(whole.rows.len(), fraction, seed),
+    };
+    let place = |rows: Vec<usize>| rows.into_iter().map(|i| whole.rows[i]).collect();
+    Ok(Split { train: place(split.train), held_out: place(split.held_out) })
+}
+
+/// What encoding does to columns.
+fn encoding_notes(encoder: &Encoder, survey: &Survey) -> Vec<String> {
+    let features = encoder.features();
+    let mut notes = Vec::new();
+    for (column, kind) in encoder.columns() {
+        let own = features.iter().filter(|f| f.column == column).count();
+        let missing = survey.column(&column).map_or(0, |c| c.missing);
+        match kind {
+            Kind::Text => notes.push(format!("column \"{column}\" is text: {own} levels, one feature each")),
+            _ if missing > 0 => notes.push(format!(
+                "column \"{column}\" lacks {missing} value{}: the median instead{}",
+                if missing == 1 { "" } else { "s" },
+                if own > 1 { ", and a feature that says where" } else { "" }
+            )),
+            _ => {}
+        }
+    }
+    notes.extend(
+        encoder.ignored().iter().map(|c| format!("column \"{c}\" has no values in the training rows and is ignored")),
+    );
+    notes
+}
+
+/// The likelihood by its full name.
+fn likelihood(task: Task, choices: &Choices, target: &Target, file: &str, name: &str) -> anyhow::Result<String> {
+    let Task::Classification = task else {
+        return match choices.likelihood.as_deref() {
+            None | Some("gaussian") => Ok("gaussian(1)".to_string()),
+            Some(other @ ("student_t" | "poisson")) => Ok(other.to_string()),
+            Some(other) => bail!(
+                "--likelihood {other}: there are gaussian, student_t and poisson for numbers, bernoulli and categorical for classes"
+            ),
+        };
+    };
+    match (target.classes().map_or(0, <[String]>::len), choices.likelihood.as_deref()) {
+        (0 | 1, _) => {
+            bail!("{file}: the target \"{name}\" is the same in all training rows: there is nothing to learn")
+        }
+        (2, None | Some("bernoulli")) => Ok("bernoulli".to_string()),
+        (n, Some("bernoulli")) => bail!("--likelihood bernoulli: the target \"{name}\" has {n} classes, not 2"),
+        (n, _) => Ok(format!("categorical({n})")),
+    }
+}
+
+/// Features and targets of some rows, point by point.
+fn encoded(
+    encoder: &Encoder,
+    target: &Target,
+    frame: &Frame,
+    rows: &[usize],
+    notes: &mut Vec<String>,
+) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+    let (x, _) = encoder.encode(frame)?;
+    let y = target.encode(frame)?.values;
+    let width = encoder.width();
+    let known: Vec<usize> = rows.iter().copied().filter(|&r| !y[r].is_nan()).collect();
+    if known.len() < rows.len() {
+        let n = rows.len() - known.len();
+        notes.push(format!(
+            "{n} held-out row{} of a class that no training row has: left out",
+            if n == 1 { "" } else { "s" }
+        ));
+    }
+    let values = known.iter().flat_map(|&r| &x[r * width..(r + 1) * width]).copied().collect();
+    Ok((values, known.iter().map(|&r| y[r]).collect()))
+}
+
+/// Targets that cannot be learned, by their place in the table.
+fn check_targets(likelihood: &str, y: &[f64], rows: &[usize], file: &str, name: &str) -> anyhow::Result<()> {
+    if y.len() < 2 {
+        let rows = if y.len() == 1 { "1 row" } else { "0 rows" };
+        bail!("{file}: {rows} with a known target \"{name}\" to learn from; at least 2 are needed");
+    }
+    let likelihood = likelihoods::named(likelihood)?;
+    for (&value, &row) in y.iter().zip(rows) {
+        if let Err(expected) = likelihood.accepts(value) {
+            bail!(
+                "{file}: row {}, column \"{name}\": {value} must be {expected} for --likelihood {}",
+                row + 1,
+                likelihood.name()
+            );
+        }
+    }
+    if y.iter().all(|v| *v == y[0]) {
+        bail!("{file}: the target \"{name}\" is {} in all training rows: there is nothing to learn", y[0]);
+    }
+    Ok(())
+}
+
+/// Points as a model takes them.
+fn dataset(x: &[f64], y: &[f64], width: usize) -> anyhow::Result<Dataset> {
+    let x = MatRef::from_column_major_slice(x, width, y.len());
+    Ok(Dataset::new(x, MatRef::from_column_major_slice(y, 1, y.len()))?)
+}

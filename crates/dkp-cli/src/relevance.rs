@@ -1,0 +1,34 @@
+//! Which features matter to a model.
+
+use crate::trained::Trained;
+use dkp_tape::random::Key;
+use faer::Mat;
+
+/// Posterior draws over which E[Ω] is taken.
+const DRAWS: usize = 50;
+
+/// For each column, how far a change of a feature by one standard deviation moves a row in the eyes of the model: √(s²·E[Ω]) for a
+/// feature with scale s, summed in squares over a column's features, largest first; shares of the whole.
+pub fn of_columns(trained: &mut Trained) -> anyhow::Result<Vec<(String, f64)>> {
+    let features = trained.record.encoder.features();
+    let scale = trained.model.parameters().get("features.scale").unwrap_or_else(|_| vec![1.0; features.len()]);
+    let omega: Option<Vec<Mat<f64>>> =
+        trained.model.posterior_draws(DRAWS, Key::new(0))?.into_iter().map(|d| d.omega).collect();
+    let mean = |i: usize| match &omega {
+        Some(draws) => draws.iter().map(|o| o[(i, i)]).sum::<f64>() / draws.len() as f64,
+        None => 1.0,
+    };
+    let mut columns: Vec<(String, f64)> = Vec::new();
+    for (i, feature) in features.iter().enumerate() {
+        let square = scale[i] * scale[i] * mean(i);
+        match columns.iter_mut().find(|c| c.0 == feature.column) {
+            Some(column) => column.1 += square,
+            None => columns.push((feature.column.clone(), square)),
+        }
+    }
+    columns.iter_mut().for_each(|c| c.1 = c.1.sqrt());
+    let total: f64 = columns.iter().map(|c| c.1).sum();
+    columns.iter_mut().for_each(|c| c.1 /= total.max(f64::MIN_POSITIVE));
+    columns.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Ok(columns)
+}

@@ -1,0 +1,21 @@
+//! Charts as SVG: each can be a picture of its own (`svg`) or part of a page (`inline`).
+
+mod bars;
+pub(crate) mod colour;
+mod confusion;
+mod heat;
+mod image;
+mod line;
+mod mark;
+mod plot;
+mod scale;
+pub(crate) mod svg;
+
+pub use bars::BarChart;
+pub use colour::Ink;
+pub use confusion::Confusion;
+pub use heat::HeatMap;
+pub use line::{LineChart, Series};
+pub use mark::{DRAWN_SINGLY, Mark};
+pub use plot::{Layer, Plot};
+pub use scale::{Axis, Spacing, drawable};

@@ -1,0 +1,142 @@
+//! What can be wrong with a table: one line each, which names the file and the cell and says what to do.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Where a row is. Row 1 is the first after the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The row, from 1.
+    pub row: usize,
+    /// The line of the file where the row begins, if the file is CSV and the row is not simply on line `row` + 1.
+    pub line: Option<usize>,
+}
+
+impl Place {
+    /// A row of a file that has no lines.
+    pub(crate) fn row(row: usize) -> Place {
+        Place { row, line: None }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "row {} (line {line})", self.row),
+            None => write!(f, "row {}", self.row),
+        }
+    }
+}
+
+/// Why a table cannot be read, used or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // the fields are named in the messages: a path, a place, a column, a text
+pub enum Error {
+    /// The system could not read the file.
+    #[error("{} cannot be read", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    /// The system could not write the file: the only variant that is not the input's fault.
+    #[error("{} cannot be written", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    /// No such file.
+    #[error("{}: there is no such file", path.display())]
+    Missing { path: PathBuf },
+    /// A folder.
+    #[error("{} is a folder: give a file", path.display())]
+    Directory { path: PathBuf },
+    /// A file of no bytes.
+    #[error("{} is empty: expected a table", path.display())]
+    Empty { path: PathBuf },
+    /// A header, and nothing under it.
+    #[error("{} has columns but no rows", path.display())]
+    NoRows { path: PathBuf },
+    /// A name that says nothing of the format.
+    #[error("{}: unknown kind of file: use {}", path.display(), crate::Format::EXTENSIONS)]
+    Extension { path: PathBuf },
+    /// A row with too few or too many fields.
+    #[error("{}: {place} has {found} fields, but the header has {expected}: quote cells that contain the delimiter, or set --delimiter", path.display())]
+    Ragged { path: PathBuf, place: Place, expected: usize, found: usize },
+    /// A header that is not UTF-8.
+    #[error("{}: the header is not UTF-8: save the file as UTF-8", path.display())]
+    HeaderNotUtf8 { path: PathBuf },
+    /// A cell that is not UTF-8.
+    #[error("{}: {place}, column \"{name}\": the text is not UTF-8: save the file as UTF-8", path.display(), name = one_line(column))]
+    NotUtf8 { path: PathBuf, place: Place, column: String },
+    /// Two columns of one name.
+    #[error("{}: two columns are named \"{name}\": rename one", path.display(), name = one_line(column))]
+    DuplicateColumn { path: PathBuf, column: String },
+    /// A column without a name.
+    #[error("{}: column {position} has no name: name it in the header (an index written by pandas goes away with index=False)", path.display())]
+    UnnamedColumn { path: PathBuf, position: usize },
+    /// A column that is not there.
+    #[error("{}: there is no column \"{name}\"; the nearest name is \"{nearest}\"", path.display(), name = one_line(column))]
+    UnknownColumn { path: PathBuf, column: String, nearest: String },
+    /// Text where a number should be.
+    #[error("{}: {place}, column \"{name}\": \"{text}\" is not a number: correct it, or use --na \"{text}\" if it means a missing value", path.display(), name = one_line(column))]
+    NotNumber { path: PathBuf, place: Place, column: String, text: String },
+    /// Something other than true, false, 1 and 0.
+    #[error("{}: {place}, column \"{name}\": \"{text}\" is neither true nor false: correct it, or use --na \"{text}\" if it means a missing value", path.display(), name = one_line(column))]
+    NotBool { path: PathBuf, place: Place, column: String, text: String },
+    /// A number that is infinite, or too large for a double.
+    #[error("{}: {place}, column \"{name}\": {text} is infinite: correct it, or use --na \"{text}\" if it means a missing value", path.display(), name = one_line(column))]
+    Infinite { path: PathBuf, place: Place, column: String, text: String },
+    /// A column of dates.
+    #[error("{}: column \"{name}\" holds dates, such as \"{text}\": convert them to a number such as days, or use --ignore \"{name}\"", path.display(), name = one_line(column))]
+    Dates { path: PathBuf, column: String, text: String },
+    /// A target that is a date.
+    #[error("{}: the target \"{name}\" holds dates, such as \"{text}\": convert them to a number such as days", path.display(), name = one_line(column))]
+    TargetDates { path: PathBuf, column: String, text: String },
+    /// A text column with too many different texts.
+    #[error("{}: column \"{name}\" has more than {} different texts: use --ignore \"{name}\", or --id \"{name}\" if it names the rows", path.display(), crate::MAX_LEVELS, name = one_line(column))]
+    TooManyLevels { path: PathBuf, column: String },
+    /// A target with too many classes.
+    #[error("{}: the target \"{name}\" has more than {} classes: choose a column with fewer", path.display(), crate::MAX_LEVELS, name = one_line(column))]
+    TooManyClasses { path: PathBuf, column: String },
+    /// A target without values.
+    #[error("{}: the target \"{name}\" has no values at all", path.display(), name = one_line(column))]
+    NoTarget { path: PathBuf, column: String },
+    /// A column of a type that cannot be used.
+    #[error("{}: column \"{name}\" is of type {found}: expected numbers, booleans or text; use --ignore \"{name}\"", path.display(), name = one_line(column))]
+    UnsupportedType { path: PathBuf, column: String, found: String },
+    /// A file that is not what it should be.
+    #[error("{} is damaged or not a {format} file: {reason}", path.display())]
+    Damaged { path: PathBuf, format: &'static str, reason: String },
+    /// Arrays of one file with different numbers of rows.
+    #[error("{}: array \"{second}\" has {found} rows, but \"{first}\" has {expected}: all must have equally many", path.display())]
+    UnequalLengths { path: PathBuf, first: String, expected: usize, second: String, found: usize },
+    /// Text in a format that holds numbers only.
+    #[error("{}: column \"{name}\" is text, which {format} files cannot hold here: write CSV or Parquet", path.display(), name = one_line(column))]
+    TextColumn { path: PathBuf, column: String, format: &'static str },
+    /// A frame that lacks a column.
+    #[error("the frame has no column \"{name}\"", name = one_line(column))]
+    NotInFrame { column: String },
+    /// A frame's column of the other kind.
+    #[error("the frame's column \"{name}\" does not hold {expected}", name = one_line(column))]
+    WrongKind { column: String, expected: &'static str },
+    /// Columns of one frame with different numbers of rows.
+    #[error("column \"{name}\" has {found} rows, but the frame has {expected}", name = one_line(column))]
+    FrameRows { column: String, expected: usize, found: usize },
+    /// A row that is not in the frame.
+    #[error("row {row} is not in the frame, which has {rows}")]
+    NoSuchRow { row: usize, rows: usize },
+}
+
+impl Error {
+    /// Whether the output is at fault (not writable, disk full), rather than the input.
+    pub fn is_output(&self) -> bool {
+        matches!(self, Error::Write { .. })
+    }
+}
+
+/// A text on one line: line ends and other control characters are escaped, and a long text is cut.
+pub(crate) fn one_line(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line: String = text.chars().take(LONGEST).flat_map(printable).collect();
+    if text.chars().nth(LONGEST).is_some() { line + "…" } else { line }
+}
+
+fn printable(c: char) -> Vec<char> {
+    if c.is_control() { c.escape_default().collect() } else { vec![c] }
+}

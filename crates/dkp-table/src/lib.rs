@@ -1,0 +1,52 @@
+//! Tables on disk: reading, what their columns hold, encoding into numbers, and writing.
+//!
+//! CSV, Parquet, and NumPy arrays are read and written a frame of rows at a time, so that a file may be larger than memory.
+//! From a file to numbers:
+//!
+//! ```
+//! use dkp_table::{Encoder, Options, Table, Target};
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("flats.csv");
+//! std::fs::write(&path, "rooms,lift,town,price\n3,true,Bath,310\n2,false,York,\nNA,true,Bath,250\n")?;
+//!
+//! let table = Table::open(&path, &Options::default())?;
+//! // one pass tells what the columns hold, and so how they are read
+//! let survey = table.survey()?;
+//! let features = survey.features(&["rooms".into(), "lift".into(), "town".into()])?;
+//! let mut columns = features.columns.clone();
+//! columns.push(("price".into(), survey.target("price", false)?));
+//! let frame = table.read(&columns)?;
+//!
+//! // the training rows alone say how values are encoded
+//! let training = [0, 2];
+//! let encoder = Encoder::fit(&frame, &training, &features.columns)?;
+//! let target = Target::fit(&frame, &training, "price", survey.target("price", false)?)?;
+//! let (points, unfamiliar) = encoder.encode(&frame)?;
+//! assert_eq!(encoder.width(), 4); // rooms, rooms is missing, lift, town = Bath
+//! assert_eq!(points[..4], [3.0, 0.0, 1.0, 1.0]);
+//! assert_eq!(unfamiliar.unseen["town"], 1);
+//! assert_eq!(target.encode(&frame)?.missing, [1]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cell;
+mod encoder;
+mod error;
+mod format;
+mod frame;
+mod read;
+mod survey;
+mod table;
+mod target;
+mod typing;
+mod write;
+
+pub use encoder::{Encoder, Feature, Unfamiliar};
+pub use error::{Error, Place};
+pub use format::Format;
+pub use frame::{Column, Frame, Kind, Texts};
+pub use survey::{ColumnSurvey, MAX_LEVELS, Noticed, Survey};
+pub use table::{Frames, Options, Table};
+pub use target::{Target, Targets};
+pub use typing::Features;
+pub use write::Writer;

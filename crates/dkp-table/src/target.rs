@@ -1,0 +1,122 @@
+//! What is to be predicted, as numbers.
+
+use crate::{Error, Frame, Kind, cell};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// How the target column becomes a number.
+///
+/// ```
+/// use dkp_table::{Column, Frame, Kind, Target};
+/// let grades = [Some("10"), None, Some("9"), Some("9.0")].into_iter().collect();
+/// let frame = Frame::new(0, vec![("grade".into(), Column::Texts(grades))])?;
+/// let target = Target::fit(&frame, &[0, 1, 2, 3], "grade", Kind::Text)?;
+/// assert_eq!(target.classes(), Some(&["9".to_string(), "10".to_string()][..]));
+/// let encoded = target.encode(&frame)?;
+/// assert_eq!((encoded.values[0], encoded.values[2]), (1.0, 0.0));
+/// assert_eq!(encoded.missing, [1]);
+/// # Ok::<(), dkp_table::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    column: String,
+    kind: Kind,
+    classes: Option<Classes>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Classes {
+    labels: Vec<String>,
+    /// Whether all are numbers, which are then compared by value.
+    numeric: bool,
+}
+
+/// The target of some rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Targets {
+    /// A number or the index of a class; NaN where it is missing or unseen.
+    pub values: Vec<f64>,
+    /// The rows of the frame, from 0, where it is missing.
+    pub missing: Vec<usize>,
+    /// The rows where it is a class that training rows did not have.
+    pub unseen: Vec<usize>,
+}
+
+impl Target {
+    /// Learns the classes of some rows of a frame (from 0), if the target is read as text: sorted, as numbers if all of them are.
+    pub fn fit(frame: &Frame, rows: &[usize], column: &str, kind: Kind) -> Result<Target, Error> {
+        if let Some(&row) = rows.iter().find(|&&row| row >= frame.rows()) {
+            return Err(Error::NoSuchRow { row, rows: frame.rows() });
+        }
+        let classes = match kind {
+            Kind::Number | Kind::Bool => frame.numbers(column).map(|_| None)?,
+            Kind::Text => {
+                let texts = frame.texts(column)?;
+                Some(Classes::of(rows.iter().filter_map(|&row| texts.get(row))))
+            }
+        };
+        Ok(Target { column: column.to_string(), kind, classes })
+    }
+
+    /// The column to read, and how.
+    pub fn column(&self) -> (String, Kind) {
+        (self.column.clone(), self.kind)
+    }
+
+    /// The classes' names, by index, if the target is one of classes.
+    pub fn classes(&self) -> Option<&[String]> {
+        self.classes.as_ref().map(|c| &c.labels[..])
+    }
+
+    /// The target of all rows of a frame.
+    pub fn encode(&self, frame: &Frame) -> Result<Targets, Error> {
+        let Some(classes) = &self.classes else {
+            let values = frame.numbers(&self.column)?.to_vec();
+            let missing = (0..values.len()).filter(|&i| values[i].is_nan()).collect();
+            return Ok(Targets { values, missing, unseen: Vec::new() });
+        };
+        let mut targets = Targets::default();
+        for (row, text) in frame.texts(&self.column)?.iter().enumerate() {
+            let class = text.and_then(|t| classes.index(t));
+            targets.values.push(class.map_or(f64::NAN, |c| c as f64));
+            match (text, class) {
+                (None, _) => targets.missing.push(row),
+                (Some(_), None) => targets.unseen.push(row),
+                (Some(_), Some(_)) => {}
+            }
+        }
+        Ok(targets)
+    }
+}
+
+impl Classes {
+    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Classes {
+        let distinct: BTreeSet<&str> = texts.collect();
+        let numbers: Option<Vec<f64>> = distinct.iter().map(|t| number(t)).collect();
+        let Some(mut numbers) = numbers.filter(|n| !n.is_empty()) else {
+            return Classes { labels: distinct.into_iter().map(str::to_string).collect(), numeric: false };
+        };
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        Classes { labels: numbers.into_iter().map(label).collect(), numeric: true }
+    }
+
+    fn index(&self, text: &str) -> Option<usize> {
+        if self.numeric {
+            let label = label(number(text)?);
+            return self.labels.iter().position(|l| *l == label);
+        }
+        self.labels.binary_search_by(|l| l.as_str().cmp(text)).ok()
+    }
+}
+
+/// A finite number, of which there is one zero.
+fn number(text: &str) -> Option<f64> {
+    cell::number(text.as_bytes()).filter(|v| v.is_finite()).map(|v| v + 0.0)
+}
+
+fn label(value: f64) -> String {
+    let mut text = String::new();
+    cell::write_number(&mut text, value);
+    text
+}

@@ -1,0 +1,64 @@
+//! CSV out: cells are quoted where they must be, numbers are the shortest that read back the same, missing is empty.
+
+use super::Sink;
+use crate::{Column, Kind, cell};
+use csv::QuoteStyle;
+use std::io;
+use tempfile::NamedTempFile;
+
+/// A CSV file being written.
+pub struct CsvSink {
+    writer: csv::Writer<NamedTempFile>,
+    bools: Vec<bool>,
+}
+
+impl CsvSink {
+    pub fn new(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<CsvSink> {
+        // another delimiter in a name must not be taken for the file's
+        let ambiguous = columns.iter().any(|c| c.0.contains([';', '\t', '|']));
+        let style = if ambiguous { QuoteStyle::Always } else { QuoteStyle::Necessary };
+        let mut header = csv::WriterBuilder::new().quote_style(style).from_writer(file);
+        header.write_record(columns.iter().map(|c| &c.0)).map_err(failure)?;
+        let file = header.into_inner().map_err(csv::IntoInnerError::into_error)?;
+        let bools = columns.iter().map(|c| c.1 == Kind::Bool).collect();
+        Ok(CsvSink { writer: csv::Writer::from_writer(file), bools })
+    }
+}
+
+impl Sink for CsvSink {
+    fn write(&mut self, columns: &[&Column]) -> io::Result<()> {
+        let mut text = String::new();
+        for row in 0..columns.first().map_or(0, |c| c.len()) {
+            for (column, &bool) in columns.iter().zip(&self.bools) {
+                text.clear();
+                let field = match column {
+                    Column::Texts(texts) => texts.get(row).unwrap_or(""),
+                    Column::Numbers(numbers) if numbers[row].is_nan() => "",
+                    Column::Numbers(numbers) if bool => boolean(numbers[row]),
+                    Column::Numbers(numbers) => {
+                        cell::write_number(&mut text, numbers[row]);
+                        &text
+                    }
+                };
+                self.writer.write_field(field).map_err(failure)?;
+            }
+            self.writer.write_record(None::<&[u8]>).map_err(failure)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<NamedTempFile> {
+        self.writer.into_inner().map_err(csv::IntoInnerError::into_error)
+    }
+}
+
+fn boolean(value: f64) -> &'static str {
+    if value == 0.0 { "false" } else { "true" }
+}
+
+fn failure(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => source,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}

@@ -1,0 +1,111 @@
+//! Writing tables: to a temporary name in the same folder, which takes the final name when all is written.
+
+mod csv;
+mod npy;
+mod npz;
+mod parquet;
+
+use crate::table::check_names;
+use crate::{Column, Error, Format, Frame, Kind};
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Writes a table, a frame at a time. Unless it is finished, nothing is left behind.
+///
+/// ```
+/// use dkp_table::{Column, Format, Frame, Kind, Writer};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("out.csv");
+/// let mut writer = Writer::create(&path, Format::Csv, &[("id".into(), Kind::Text), ("mean".into(), Kind::Number)])?;
+/// writer.write(&Frame::new(0, vec![
+///     ("id".into(), Column::Texts([Some("a, b")].into_iter().collect())),
+///     ("mean".into(), Column::Numbers(vec![0.1])),
+/// ])?)?;
+/// assert!(!path.exists());
+/// writer.finish()?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "id,mean\n\"a, b\",0.1\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Writer {
+    path: PathBuf,
+    columns: Vec<(String, Kind)>,
+    sink: Box<dyn Sink>,
+}
+
+/// A format's part of writing.
+trait Sink {
+    /// Adds rows; the columns are those of the table.
+    fn write(&mut self, columns: &[&Column]) -> io::Result<()>;
+
+    /// Ends the file, all of whose bytes are then given to the system.
+    fn finish(self: Box<Self>) -> io::Result<NamedTempFile>;
+}
+
+impl Writer {
+    /// Begins a table with these columns. Text columns need CSV or Parquet.
+    pub fn create(path: &Path, format: Format, columns: &[(String, Kind)]) -> Result<Writer, Error> {
+        let names: Vec<String> = columns.iter().map(|c| c.0.clone()).collect();
+        check_names(path, &names)?;
+        if matches!(format, Format::Npy | Format::Npz)
+            && let Some((name, _)) = columns.iter().find(|c| c.1 == Kind::Text)
+        {
+            let (path, column) = (path.to_path_buf(), name.clone());
+            return Err(Error::TextColumn { path, column, format: format.name() });
+        }
+        let sink = open(path, format, columns).map_err(|source| write_error(path, source))?;
+        Ok(Writer { path: path.to_path_buf(), columns: columns.to_vec(), sink })
+    }
+
+    /// Adds the rows of a frame. Its columns are found by name.
+    pub fn write(&mut self, frame: &Frame) -> Result<(), Error> {
+        let find = |(name, kind): &(String, Kind)| {
+            let column = frame.column(name)?;
+            // asked for what it is: a column of the other kind is an error
+            match kind {
+                Kind::Text => frame.texts(name).map(|_| column),
+                Kind::Number | Kind::Bool => frame.numbers(name).map(|_| column),
+            }
+        };
+        let columns = self.columns.iter().map(find).collect::<Result<Vec<&Column>, Error>>()?;
+        self.sink.write(&columns).map_err(|source| write_error(&self.path, source))
+    }
+
+    /// Ends the table and gives it its name.
+    pub fn finish(self) -> Result<(), Error> {
+        let write = |source| write_error(&self.path, source);
+        let file = self.sink.finish().map_err(write)?;
+        file.as_file().sync_all().map_err(write)?;
+        file.persist(&self.path).map(drop).map_err(|e| write(e.error))
+    }
+}
+
+fn open(path: &Path, format: Format, columns: &[(String, Kind)]) -> io::Result<Box<dyn Sink>> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    if path.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    let file = temporary(folder)?;
+    Ok(match format {
+        Format::Csv => Box::new(csv::CsvSink::new(file, columns)?),
+        Format::Parquet => Box::new(parquet::ParquetSink::new(file, columns)?),
+        Format::Npy => Box::new(npy::NpySink::new(file, columns.len())?),
+        Format::Npz => Box::new(npz::NpzSink::new(file, folder, columns)?),
+    })
+}
+
+/// A temporary file with the permissions of any new file.
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".dkp-");
+    #[cfg(unix)]
+    let builder = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}
+
+fn write_error(path: &Path, source: io::Error) -> Error {
+    Error::Write { path: path.to_path_buf(), source }
+}

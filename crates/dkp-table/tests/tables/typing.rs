@@ -1,0 +1,127 @@
+//! How columns are read, from what they hold.
+
+use crate::common::{csv, folder, message, open, write_npy};
+use dkp_table::{Kind, Options, Table};
+use std::fmt::Write as _;
+
+/// The kind that a column of these cells is as a feature, or the error.
+fn feature(cells: &[&str]) -> Result<Option<Kind>, String> {
+    let folder = folder();
+    let content: String = cells.iter().fold("c,other\n".to_string(), |text, c| text + c + ",1\n");
+    let survey = csv(&folder, &content).survey().unwrap();
+    let features = survey.features(&["c".into()]).map_err(|e| message(&folder, e))?;
+    assert_eq!(features.ignored.len() + features.columns.len(), 1);
+    Ok(features.columns.first().map(|c| c.1))
+}
+
+fn target(cells: &[&str], classes: bool) -> Result<Kind, String> {
+    let folder = folder();
+    let content: String = cells.iter().fold("c,other\n".to_string(), |text, c| text + c + ",1\n");
+    csv(&folder, &content).survey().unwrap().target("c", classes).map_err(|e| message(&folder, e))
+}
+
+/// Nineteen numbers and another cell.
+fn nineteen_and(cell: &str) -> Vec<&str> {
+    let mut cells = vec!["1.5"; 19];
+    cells.push(cell);
+    cells
+}
+
+#[test]
+fn features_are_numbers_truth_values_or_categories() {
+    assert_eq!(feature(&["1", "", "2.5", "NA", "-3e4"]), Ok(Some(Kind::Number)));
+    assert_eq!(feature(&["7", "7"]), Ok(Some(Kind::Number)));
+    assert_eq!(feature(&["true", "FALSE", "NA"]), Ok(Some(Kind::Bool)));
+    assert_eq!(feature(&["red", "blue", "1"]), Ok(Some(Kind::Text)));
+    assert_eq!(feature(&["NA", "", "null"]), Ok(None));
+    assert_eq!(feature(&["red", "red"]), Ok(Some(Kind::Text)));
+    // one in twenty is stray; two are categories
+    let mut cells = nineteen_and("low");
+    cells.push("low");
+    assert_eq!(feature(&cells), Ok(Some(Kind::Text)));
+}
+
+#[test]
+fn stray_text_infinite_cells_and_dates_are_errors_with_a_remedy() {
+    assert_eq!(
+        feature(&nineteen_and("-")),
+        Err("t.csv: row 20, column \"c\": \"-\" is not a number: correct it, or use --na \"-\" if it means a missing value".into())
+    );
+    assert_eq!(
+        feature(&nineteen_and("inf")),
+        Err(
+            "t.csv: row 20, column \"c\": inf is infinite: correct it, or use --na \"inf\" if it means a missing value"
+                .into()
+        )
+    );
+    assert_eq!(
+        feature(&["2024-01-31", "NA", "2024-02-01 12:30"]),
+        Err("t.csv: column \"c\" holds dates, such as \"2024-01-31\": convert them to a number such as days, or use --ignore \"c\"".into())
+    );
+    assert_eq!(
+        target(&["31/12/2024", "12/31/2024"], false),
+        Err("t.csv: the target \"c\" holds dates, such as \"31/12/2024\": convert them to a number such as days".into())
+    );
+}
+
+#[test]
+fn a_stray_cell_after_quoted_line_ends_has_its_line() {
+    let folder = folder();
+    let mut content = "c,note\n".to_string();
+    (0..19).for_each(|i| write!(content, "{i},\"two\nlines\"\n").unwrap());
+    let survey = csv(&folder, &format!("{content}oops,x\n")).survey().unwrap();
+    let error = message(&folder, survey.features(&["c".into()]).unwrap_err());
+    assert!(error.starts_with("t.csv: row 20 (line 40), column \"c\": \"oops\" is not a number"), "{error}");
+}
+
+#[test]
+fn a_thousand_levels_are_enough() {
+    let names: Vec<String> = (0..1001).map(|i| format!("name {i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    assert_eq!(feature(&names[..1000]), Ok(Some(Kind::Text)));
+    assert_eq!(
+        feature(&names),
+        Err("t.csv: column \"c\" has more than 1000 different texts: use --ignore \"c\", or --id \"c\" if it names the rows".into())
+    );
+    assert_eq!(target(&names[..1000], false), Ok(Kind::Text));
+    let expected = "t.csv: the target \"c\" has more than 1000 classes: choose a column with fewer";
+    assert_eq!(target(&names, false), Err(expected.into()));
+}
+
+#[test]
+fn targets_are_numbers_unless_they_are_not_or_classes_are_asked_for() {
+    assert_eq!(target(&["1", "2", "NA"], false), Ok(Kind::Number));
+    assert_eq!(target(&["1", "2", "NA"], true), Ok(Kind::Text));
+    assert_eq!(target(&["true", "false"], false), Ok(Kind::Text));
+    assert_eq!(target(&["NA", ""], true), Err("t.csv: the target \"c\" has no values at all".into()));
+    assert!(target(&nineteen_and("?"), false).unwrap_err().contains("\"?\" is not a number"));
+    assert_eq!(target(&nineteen_and("?"), true), Ok(Kind::Text));
+}
+
+#[test]
+fn a_survey_counts() {
+    let folder = folder();
+    let survey = csv(&folder, "a,b\n3,x\n-1,2\nNA,2020-01-01\ninf,TRUE\n4,x\n").survey().unwrap();
+    let (a, b) = (survey.column("a").unwrap(), survey.column("b").unwrap());
+    assert_eq!((survey.rows(), a.missing, a.numeric, a.values(), a.range), (5, 1, 4, 4, Some((-1.0, 4.0))));
+    assert_eq!((a.infinite.as_ref().unwrap().place.row, a.stray.as_ref()), (4, None));
+    assert_eq!((b.numeric, b.booleans, b.dates, b.missing), (1, 1, 1, 0));
+    assert_eq!(b.levels.as_deref().unwrap(), ["2", "2020-01-01", "TRUE", "x"]);
+    assert_eq!(b.stray.as_ref().unwrap().text, "x");
+    let error = survey.column("bb").unwrap_err();
+    assert_eq!(message(&folder, error), "t.csv: there is no column \"bb\"; the nearest name is \"b\"");
+}
+
+#[test]
+fn typed_files_are_surveyed_by_their_types() {
+    let folder = folder();
+    std::fs::write(folder.path().join("t.npy"), write_npy("|b1", false, "(3,)", &[1, 0, 1])).unwrap();
+    let survey = open(&folder, "t.npy").unwrap().survey().unwrap();
+    assert_eq!(survey.features(&["x0".into()]).unwrap().columns[0].1, Kind::Bool);
+    assert_eq!(survey.column("x0").unwrap().levels.as_deref().unwrap(), ["false", "true"]);
+    std::fs::write(folder.path().join("t.npy"), write_npy("|u1", false, "(3,)", &[9, 10, 9])).unwrap();
+    let options = Options { delimiter: None, na: vec!["10".into()] };
+    let survey = Table::open(&folder.path().join("t.npy"), &options).unwrap().survey().unwrap();
+    let column = survey.column("x0").unwrap();
+    assert_eq!((column.numeric, column.missing, column.range), (2, 1, Some((9.0, 9.0))));
+}
