@@ -4,7 +4,6 @@ use crate::relevance;
 use crate::trained::Trained;
 use clap::Args;
 use serde_json::json;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Tell what a model is and what it learned.
@@ -44,10 +43,7 @@ fn scalars(trained: &Trained) -> Vec<(String, f64)> {
 
 fn text(trained: &Trained, relevance: &[(String, f64)], scalars: &[(String, f64)]) -> String {
     let r = &trained.record;
-    let mut out = String::new();
-    // writing to a string does not fail
-    let _ = writeln!(
-        out,
+    let mut out = format!(
         "{}\n{} from {} ({} rows, {} held out)\n",
         r.settings.description(),
         r.task_name(),
@@ -55,42 +51,42 @@ fn text(trained: &Trained, relevance: &[(String, f64)], scalars: &[(String, f64)
         r.rows_trained,
         r.rows_held_out
     );
-    r.notes.iter().for_each(|n| drop(writeln!(out, "  {n}")));
+    out.extend(r.notes.iter().map(|n| format!("  {n}\n")));
     if let Some(b) = &r.bound {
-        let _ = writeln!(out, "bound {:.4} ± {:.4} nats a row:", b.total, b.standard_error);
-        let _ = write!(out, "  likelihood {:.4}, input {:+.4}", b.likelihood, b.input);
-        b.layers.iter().enumerate().for_each(|(i, l)| drop(write!(out, ", layer {} {l:+.4}", i + 1)));
-        let _ = writeln!(out, ", output {:+.4}\n", b.output);
+        out += &format!("\nbound {:.4} ± {:.4} nats a row:\n", b.total, b.standard_error);
+        out += &format!("  likelihood {:.4}, input {:+.4}", b.likelihood, b.input);
+        out.extend(b.layers.iter().enumerate().map(|(i, l)| format!(", layer {} {l:+.4}", i + 1)));
+        out += &format!(", output {:+.4}\n", b.output);
     }
-    let _ = writeln!(out, "layers (δ is an effective width: the larger, the closer to the infinitely wide network)");
-    for layer in std::iter::once("input".to_string())
-        .chain((1..=r.settings.layers).map(|i| format!("layer {i}")))
-        .chain(["output".to_string()])
-    {
-        let own: Vec<String> = (scalars.iter().filter(|(n, _)| n.starts_with(&format!("{layer}."))))
-            .map(|(n, v)| {
-                format!(
-                    "{} {v:.4}",
-                    n[layer.len() + 1..].replace("kernel.", "").replace("delta", "δ").replace("gamma", "γ")
-                )
-            })
-            .collect();
-        let _ = writeln!(out, "  {layer:<8} {}", own.join(", "));
-    }
+    out += "\nlayers (δ is an effective width: the larger, the closer to the infinitely wide network)\n";
+    out += &layers(r.settings.layers, scalars);
     let (_, unit) = r.target_scale();
-    for (name, value) in scalars.iter().filter(|(n, _)| n.starts_with("likelihood.")) {
-        match name.as_str() {
-            "likelihood.noise" => drop(writeln!(out, "  noise    sd {:.4} in the target's units", value.sqrt() * unit)),
-            _ => drop(writeln!(out, "  {} {value:.4}", name.replace("likelihood.", ""))),
-        }
-    }
-    let _ = writeln!(out, "\nwhat matters (share of the distance between rows, from feature scales and E[Ω])");
+    out.extend(scalars.iter().filter_map(|(name, value)| match name.strip_prefix("likelihood.")? {
+        "noise" => Some(format!("  noise    sd {:.4} in the target's units\n", value.sqrt() * unit)),
+        other => Some(format!("  {other:<8} {value:.4}\n")),
+    }));
+    out += "\nwhat matters (share of the distance between rows, from feature scales and E[Ω])\n";
     for (column, share) in relevance {
         let bar = "█".repeat((40.0 * share).round() as usize);
-        let _ = writeln!(out, "  {column:<24} {:>5.1} %  {bar}", 100.0 * share);
+        out += &format!("  {column:<24} {:>5.1} %  {bar}\n", 100.0 * share);
     }
-    if let Some(evaluation) = &r.evaluation {
-        let _ = write!(out, "\n{}", crate::judge::lines(evaluation));
+    match &r.evaluation {
+        Some(evaluation) => out + "\n" + &crate::judge::lines(evaluation),
+        None => out,
     }
-    out
+}
+
+/// A line for each layer: what it learned.
+fn layers(hidden: u64, scalars: &[(String, f64)]) -> String {
+    let names = ["input".to_string()].into_iter().chain((1..=hidden).map(|i| format!("layer {i}")));
+    let line = |layer: String| {
+        let own = scalars.iter().filter_map(|(name, value)| {
+            let name = name.strip_prefix(&layer)?.strip_prefix('.')?;
+            let name = name.replace("kernel.", "").replace("delta", "δ").replace("gamma", "γ");
+            Some(format!("{name} {value:.4}"))
+        });
+        let own: Vec<String> = own.collect();
+        if own.is_empty() { String::new() } else { format!("  {layer:<8} {}\n", own.join(", ")) }
+    };
+    names.chain(["output".to_string()]).map(line).collect()
 }

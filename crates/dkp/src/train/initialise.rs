@@ -304,5 +304,11 @@ fn residual_variance(data: &Dataset, chosen: &[usize]) -> f64 {
     differences.sort_by(f64::total_cmp);
     // the median of |N(0, 2σ²)| is 0.954σ
     let median = differences.get(differences.len() / 2).copied().unwrap_or(0.3);
-    (0.5 * (median / 0.954).powi(2)).clamp(1e-2, 0.5)
+    if median > 0.0 {
+        return (0.5 * (median / 0.954).powi(2)).clamp(1e-2, 0.5);
+    }
+    // most neighbours' targets are equal, as grades are: the mean of the lower nine tenths of N(0, 2σ²)'s squares is 1.246σ²
+    let lower = &differences[..differences.len() * 9 / 10];
+    let mean = lower.iter().map(|d| d * d).sum::<f64>() / lower.len().max(1) as f64;
+    (0.5 * mean / 1.246).clamp(1e-2, 0.5)
 }
