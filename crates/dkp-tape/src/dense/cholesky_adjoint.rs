@@ -1,10 +1,12 @@
 //! The adjoint of the Cholesky factorisation: its block columns in reverse order (Murray 2016, §4.2).
 
-use super::division::{BLOCK, Divisor};
-use super::{Side, product};
+use super::{Side, product, solve_in_place};
 use crate::math::vectorized;
 use faer::prelude::{Reborrow as _, ReborrowMut as _};
 use faer::{Accum, MatMut, MatRef};
+
+/// Columns of a block.
+const BLOCK: usize = 16;
 
 /// Replaces the lower triangle of `g`, that of L̄, by that of 2Ā, Ā symmetric; both n×n in column-major order. Above the diagonal `g` is
 /// overwritten or not.
@@ -17,9 +19,10 @@ pub(crate) fn cholesky_adjoint_in_place(l: &[f64], g: &mut [f64], n: usize) {
     for start in (0..n).step_by(BLOCK).rev() {
         let (end, width) = (n.min(start + BLOCK), BLOCK.min(n - start));
         let below = n - end;
-        Divisor::new(Side::Lower, l, n, start, end).divide(&mut g[start * n..end * n], n, end);
         let here = MatMut::from_column_major_slice_mut(&mut g[start * n..end * n], n, width);
-        let (diagonal, p) = here.submatrix_mut(start, 0, n - start, width).split_at_row_mut(width);
+        let (diagonal, mut p) = here.submatrix_mut(start, 0, n - start, width).split_at_row_mut(width);
+        // X·D = C̄ is Dᵀ·Xᵀ = C̄ᵀ
+        solve_in_place(Side::Transposed, factor.submatrix(start, start, width, width), p.rb_mut().transpose_mut());
         product(diagonal, Accum::Add, p.rb().transpose(), factor.submatrix(end, start, below, width), -1.0);
         block_adjoint(l, g, n, start, end);
 

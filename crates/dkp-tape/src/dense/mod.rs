@@ -4,7 +4,6 @@
 
 mod cholesky;
 mod cholesky_adjoint;
-mod division;
 mod lower_product;
 mod solve;
 mod triangular;

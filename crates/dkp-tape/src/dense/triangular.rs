@@ -3,13 +3,12 @@
 //! Where a result is said to be a lower triangle, elements above it but within a panel's width of the diagonal receive arbitrary finite
 //! values, and further up nothing is written, as in [`lower_product`](super::lower_product).
 
-use super::division::{BLOCK, Divisor};
 use super::{Side, product, solve_in_place};
 use faer::prelude::{Reborrow as _, ReborrowMut as _};
 use faer::{Accum, MatMut, MatRef};
 
 /// Rows or columns of a panel: as high as the product's register tiles like them, with little waste at the diagonal.
-const PANEL: usize = BLOCK;
+const PANEL: usize = 16;
 
 fn panels(n: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> {
     (0..n.div_ceil(PANEL)).map(move |p| (p * PANEL, n.min((p + 1) * PANEL)))
@@ -92,25 +91,27 @@ pub(crate) fn solve_lower_in_place(l: MatRef<'_, f64>, mut b: MatMut<'_, f64>) {
     }
 }
 
-/// Replaces the lower-triangular B by B·L⁻¹, lower-triangular too, at a third of the cost of a solve; both n×n in column-major order.
-pub(crate) fn divide_lower_in_place(b: &mut [f64], l: &[f64], n: usize) {
-    let factor = MatRef::from_column_major_slice(l, n, n);
+/// Replaces the lower-triangular B by B·L⁻¹, lower-triangular too, at a third of the cost of a solve.
+pub(crate) fn divide_lower_in_place(mut b: MatMut<'_, f64>, l: MatRef<'_, f64>) {
+    let n = l.nrows();
     for (start, end) in panels(n).rev() {
-        let columns = MatMut::from_column_major_slice_mut(b, n, n).submatrix_mut(start, start, n - start, n - start);
-        let (here, right) = columns.split_at_col_mut(end - start);
-        product(here, Accum::Add, right.rb(), factor.submatrix(end, start, n - end, end - start), -1.0);
-        Divisor::new(Side::Lower, l, n, start, end).divide(&mut b[start * n..end * n], n, start);
+        let (here, right) = b.rb_mut().submatrix_mut(start, start, n - start, n - start).split_at_col_mut(end - start);
+        let mut here = here;
+        product(here.rb_mut(), Accum::Add, right.rb(), l.submatrix(end, start, n - end, end - start), -1.0);
+        // X·L = B is Lᵀ·Xᵀ = Bᵀ
+        solve_in_place(Side::Transposed, l.submatrix(start, start, end - start, end - start), here.transpose_mut());
     }
 }
 
-/// Replaces the lower triangle of B by that of B·L⁻ᵀ, which depends on it alone; both n×n in column-major order.
-pub(crate) fn divide_transposed_lower_in_place(b: &mut [f64], l: &[f64], n: usize) {
-    let factor = MatRef::from_column_major_slice(l, n, n);
+/// Replaces the lower triangle of B by that of B·L⁻ᵀ, which depends on it alone.
+pub(crate) fn divide_transposed_lower_in_place(mut b: MatMut<'_, f64>, l: MatRef<'_, f64>) {
+    let n = l.nrows();
     for (start, end) in panels(n) {
-        let columns = MatMut::from_column_major_slice_mut(b, n, n).submatrix_mut(start, 0, n - start, end);
-        let (left, here) = columns.split_at_col_mut(start);
-        product(here, Accum::Add, left.rb(), factor.submatrix(start, 0, end - start, start).transpose(), -1.0);
-        Divisor::new(Side::Transposed, l, n, start, end).divide(&mut b[start * n..end * n], n, start);
+        let (left, here) = b.rb_mut().submatrix_mut(start, 0, n - start, end).split_at_col_mut(start);
+        let mut here = here;
+        product(here.rb_mut(), Accum::Add, left.rb(), l.submatrix(start, 0, end - start, start).transpose(), -1.0);
+        // X·Lᵀ = B is L·Xᵀ = Bᵀ
+        solve_in_place(Side::Lower, l.submatrix(start, start, end - start, end - start), here.transpose_mut());
     }
 }
 
@@ -136,11 +137,6 @@ mod tests {
                 0.0
             }
         })
-    }
-
-    /// Column by column.
-    fn elements(a: &Mat<f64>) -> Vec<f64> {
-        a.col_iter().flat_map(|c| c.iter().copied()).collect()
     }
 
     /// Distance of lower triangles, or of everything.
@@ -178,13 +174,11 @@ mod tests {
             let mut y = m.clone();
             solve_lower_in_place(l.as_ref(), y.as_mut());
             check("solve_lower", true, &l * &y, m.clone());
-            let (mut slice, factor) = (elements(&m), elements(&l));
-            divide_lower_in_place(&mut slice, &factor, n);
-            let y = MatRef::from_column_major_slice(&slice, n, n).to_owned();
+            let mut y = m.clone();
+            divide_lower_in_place(y.as_mut(), l.as_ref());
             check("divide_lower", true, &y * &l, m.clone());
-            let mut slice = elements(&s);
-            divide_transposed_lower_in_place(&mut slice, &factor, n);
-            let y = MatRef::from_column_major_slice(&slice, n, n).to_owned();
+            let mut y = s.clone();
+            divide_transposed_lower_in_place(y.as_mut(), l.as_ref());
             // of all of S·L⁻ᵀ the lower triangle
             let mut dense = s.transpose().to_owned();
             solve_in_place(Side::Lower, l.as_ref(), dense.as_mut());

@@ -55,9 +55,10 @@ impl Operation for Quotient {
 
     fn forward(&self, mut run: Forward<'_>) -> Result<(), Problem> {
         run.output.copy_from_slice(run.inputs.slice(1));
+        let l = run.inputs.matrix(0);
         match self.order {
-            Order::Solve => solve_lower_in_place(run.inputs.matrix(0), run.output_matrix()),
-            Order::Divide => divide_lower_in_place(run.output, run.inputs.slice(0), run.rows),
+            Order::Solve => solve_lower_in_place(l, run.output_matrix()),
+            Order::Divide => divide_lower_in_place(run.output_matrix(), l),
         }
         // a panel's solve rounds zeros to zeros, but let no sign or stray value remain
         clear_upper(run.output, run.rows);
@@ -66,16 +67,15 @@ impl Operation for Quotient {
 
     fn adjoint(&self, mut run: Adjoint<'_>) {
         let n = run.rows;
+        let l = run.inputs.matrix(0);
         let x = MatRef::from_column_major_slice(run.output, n, n);
         let z = &mut run.scratch[..n * n];
         z.copy_from_slice(run.seed);
         clear_upper(z, n);
+        let matrix = MatMut::from_column_major_slice_mut(z, n, n);
         match self.order {
-            Order::Solve => {
-                let matrix = MatMut::from_column_major_slice_mut(z, n, n);
-                solve_transposed_lower_in_place(run.inputs.matrix(0), matrix);
-            }
-            Order::Divide => divide_transposed_lower_in_place(z, run.inputs.slice(0), n),
+            Order::Solve => solve_transposed_lower_in_place(l, matrix),
+            Order::Divide => divide_transposed_lower_in_place(matrix, l),
         }
         clear_upper(z, n);
         if let Some(target) = run.targets.get(0) {
