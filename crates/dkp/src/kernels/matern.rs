@@ -21,6 +21,7 @@ impl KernelMap for Matern12 {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     #[inline(always)]
     fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
@@ -36,6 +37,7 @@ impl KernelMap for Matern32 {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     #[inline(always)]
     fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
@@ -51,6 +53,7 @@ impl KernelMap for Matern52 {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     #[inline(always)]
     fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {

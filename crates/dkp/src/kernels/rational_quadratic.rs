@@ -11,6 +11,7 @@ impl KernelMap for RationalQuadratic {
     type Parameters = [f64; 3];
     const NAMES: &'static [&'static str] = &["height", "lengthscale", "alpha"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     #[inline(always)]
     fn at(&self, [h, l, alpha]: &[f64; 3], g: f64, row: f64, col: f64) -> Jet<[f64; 3]> {

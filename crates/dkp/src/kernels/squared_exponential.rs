@@ -11,6 +11,7 @@ impl KernelMap for SquaredExponential {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     #[inline(always)]
     fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
