@@ -182,14 +182,14 @@ fn flops(family: Family, layers: usize, features: usize, m: usize, b: usize, s: 
     let (l, f, m, b, s) = (layers as f64, features as f64, m as f64, b as f64, s as f64);
     let (cube, square) = (m * m * m, m * m * b);
     // I + RKRᵀ and its Cholesky factor, E, C⁻¹ and their adjoints; E·k_it
-    let output = 8.2 * cube + 3.0 * square;
+    let output = 7.0 * cube + 3.0 * square;
     let input = |rows: f64| 6.0 * rows * f * (m + b) + 6.0 * rows * m * b;
     let hidden = match family {
         Family::Nngp => 0.0,
         // two Cholesky factors, L_qA⁻¹, L_q⁻¹L_p, L⁻¹F, FFᵀ; L⁻¹ψ, Qᵀ(…), F·u
-        Family::Diwp => 8.3 * cube + 9.0 * square,
+        Family::Diwp => 6.0 * cube + 9.0 * square,
         // a Cholesky factor and the Gaussian posterior; L⁻¹k, and products of the features
-        Family::Dgp => 10.4 * cube + 3.0 * square + 12.0 * f * m * b,
+        Family::Dgp => 8.1 * cube + 3.0 * square + 12.0 * f * m * b,
     };
     s * (output + l * hidden + input(f))
 }

@@ -335,7 +335,9 @@ impl Scopes {
         let (key, gradient) = (job.key.draw(d as u32), job.weights.is_some());
         if gradient {
             run.clear_gradients();
-            result.tile_gradients.fill(0.0);
+            for r in self.tile_returns.iter().filter(|r| r.depth == 0) {
+                result.tile_gradients[r.range.clone()].fill(0.0);
+            }
         }
         run.forward_within(&[&self.step], key, job.pass())?;
         (job.visitor)(Visit::Draw { draw: d, run });

@@ -1,6 +1,7 @@
 //! Memory in which a program runs.
 
 use crate::failure::{Failure, Place, Problem};
+use crate::math::vectorized;
 use crate::node::{Node, Shape};
 use crate::operation::{Adjoint, Forward, Inputs, Jitter, Target, Targets};
 use crate::program::{Gradient, Kind, Program, Value, aligned};
@@ -92,16 +93,17 @@ impl Workspace {
         assert!(shape == leaf.shape(), "set: leaf \"{name}\" is {}, not {shape}", leaf.shape());
         let Value::Own(offset) = self.program.slots[index].value else { unreachable!("a leaf has its own value") };
         self.ready = None;
-        for col in 0..leaf.cols() {
-            for row in 0..leaf.rows() {
-                let value = values[(row, col)];
-                if !value.is_finite() {
-                    self.is_set[index] = false;
-                    let problem = Problem::NonFiniteLeaf { row, col, value };
-                    return Err(Failure { place: self.place(index), problem });
-                }
-                self.values[offset + col * leaf.rows() + row] = value;
+        let own = &mut self.values[offset..offset + leaf.len()];
+        for (own, given) in own.chunks_exact_mut(leaf.rows()).zip(values.col_iter()) {
+            match given.try_as_col_major() {
+                Some(given) => own.copy_from_slice(given.as_slice()),
+                None => own.iter_mut().zip(given.iter()).for_each(|(o, g)| *o = *g),
             }
+        }
+        if let Some((row, col, value)) = first_not_finite(own, leaf.rows()) {
+            self.is_set[index] = false;
+            let problem = Problem::NonFiniteLeaf { row, col, value };
+            return Err(Failure { place: self.place(index), problem });
         }
         self.is_set[index] = true;
         Ok(())
@@ -348,8 +350,7 @@ impl Workspace {
         for (index, (slot, kind)) in self.program.slots.iter().zip(&self.program.kinds).enumerate() {
             let (Kind::Leaf { .. }, Gradient::Leaf(offset)) = (kind, slot.gradient) else { continue };
             let values = &self.gradients[offset..offset + slot.rows * slot.cols];
-            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-                let (row, col, value) = (at % slot.rows, at / slot.rows, values[at]);
+            if let Some((row, col, value)) = first_not_finite(values, slot.rows) {
                 let problem = Problem::NonFiniteGradient { row, col, value };
                 return Err(Failure { place: self.place(index), problem });
             }
@@ -381,6 +382,19 @@ impl Workspace {
             tile: None,
         })
     }
+}
+
+/// Row, column and value of the first element that is not finite. Nearly always there is none: all are looked at together.
+fn first_not_finite(values: &[f64], rows: usize) -> Option<(usize, usize, f64)> {
+    let finite = vectorized(
+        #[inline(always)]
+        || values.iter().fold(true, |finite, v| finite & v.is_finite()),
+    );
+    if finite {
+        return None;
+    }
+    let at = values.iter().position(|v| !v.is_finite())?;
+    Some((at % rows, at / rows, values[at]))
 }
 
 impl std::fmt::Debug for Workspace {

@@ -27,18 +27,6 @@ pub(crate) fn lower_product(
     }
 }
 
-/// tril(dst) ← α·tril(U·B) for an upper-triangular U, at a third of the cost of the product.
-pub(crate) fn lower_product_with_upper(mut dst: MatMut<'_, f64>, u: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
-    let n = dst.nrows();
-    for start in (0..n).step_by(PANEL) {
-        let (height, width) = (n - start, PANEL.min(n - start));
-        let panel = dst.rb_mut().submatrix_mut(start, start, height, width);
-        // row i of U begins at column i ≥ start
-        let (u, b) = (u.submatrix(start, start, height, height), b.submatrix(start, start, height, width));
-        product(panel, Accum::Replace, u, b, alpha);
-    }
-}
-
 /// Copies the lower triangle to the upper one.
 pub(crate) fn mirror_lower(mut a: MatMut<'_, f64>) {
     let n = a.nrows();

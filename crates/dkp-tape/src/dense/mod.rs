@@ -3,12 +3,14 @@
 //! The choices and their numbers stand in docs/decisions/panels.md.
 
 mod cholesky;
+mod cholesky_adjoint;
 mod lower_product;
 mod solve;
 mod triangular;
 
 pub(crate) use cholesky::cholesky_in_place;
-pub(crate) use lower_product::{lower_product, lower_product_with_upper, mirror_lower};
+pub(crate) use cholesky_adjoint::cholesky_adjoint_in_place;
+pub(crate) use lower_product::{lower_product, mirror_lower};
 pub(crate) use solve::{Side, solve_in_place, solve_transposed_lower_in_place};
 pub(crate) use triangular::{
     clear_upper, divide_lower_in_place, divide_transposed_lower_in_place, lower_of_product, lower_of_times_lower,

@@ -1,19 +1,16 @@
 //! A = LLᵀ. The lower triangle of A is read.
 //!
 //! Adjoint (Murray 2016): Ā += L⁻ᵀ·Q·L⁻¹ with Q = ½(P + Pᵀ), P = Φ(LᵀL̄), Φ the lower triangle with its
-//! diagonal halved. The result is symmetric: right for any symmetric change of A.
+//! diagonal halved, computed block by block. The result is symmetric: right for any symmetric change of A.
 //!
 //! With jitter: A + jI = LLᵀ, where j is 0 if that succeeds, and else the smallest of 1e-8, 1e-7, …, 1e-4 times the
 //! mean of the diagonal with which it does. The adjoint takes j for a constant.
 
 use super::square;
-use crate::dense::{
-    Side, cholesky_in_place, lower_product_with_upper, mirror_lower, solve_in_place, solve_transposed_lower_in_place,
-};
+use crate::dense::{cholesky_adjoint_in_place, cholesky_in_place, mirror_lower};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
-use faer::prelude::ReborrowMut as _;
-use faer::{MatMut, MatRef};
+use faer::MatMut;
 
 impl Tape {
     /// The Cholesky factor of a symmetric positive-definite matrix.
@@ -92,18 +89,11 @@ impl Operation for Cholesky {
     fn adjoint(&self, mut run: Adjoint<'_>) {
         let Some(target) = run.targets.get(0) else { return };
         let n = run.rows;
-        let l = MatRef::from_column_major_slice(run.output, n, n);
-        let seed = MatRef::from_column_major_slice(run.seed, n, n);
-        let q = &mut run.scratch[..n * n];
-        let mut matrix = MatMut::from_column_major_slice_mut(q, n, n);
-        lower_product_with_upper(matrix.rb_mut(), l.transpose(), seed, 0.5);
-        mirror_lower(matrix.rb_mut());
-        // L⁻ᵀ·(L⁻ᵀ·Q)ᵀ, of which one triangle is enough
-        solve_in_place(Side::Transposed, l, matrix.rb_mut());
-        let mut transposed = matrix.transpose_mut();
-        solve_transposed_lower_in_place(l, transposed.rb_mut());
-        mirror_lower(transposed);
-        target.add1(q, |x| x);
+        let twice = &mut run.scratch[..n * n];
+        twice.copy_from_slice(run.seed);
+        cholesky_adjoint_in_place(run.output, twice, n);
+        mirror_lower(MatMut::from_column_major_slice_mut(twice, n, n));
+        target.add1(twice, |x| 0.5 * x);
     }
 }
 

@@ -96,6 +96,8 @@ pub trait KernelMap: Send + Sync + 'static {
     const NAMES: &'static [&'static str];
     /// Whether the kernel depends on R = r + c − 2g alone: then ∂k/∂r = ∂k/∂c = −½∂k/∂g, and they are not kept.
     const OF_DISTANCE: bool = false;
+    /// Whether the first parameter is a height h > 0, k = h²·k₁: then ∂k/∂h = 2k/h, and it is not kept.
+    const HAS_HEIGHT: bool = false;
 
     /// What files call the kernel: by default its type's name.
     fn name(&self) -> String {
@@ -141,7 +143,7 @@ impl Tape {
         let (count, names) = (parameters.len(), K::NAMES);
         assert!(count == names.len(), "{name}: {count} parameters for a kernel of {names:?}");
         parameters.iter().for_each(|p| scalar(name, *p));
-        kernel.check_distance(name);
+        kernel.check_claims(name);
         let arguments = [arguments, parameters].concat();
         let g = arguments[0];
         let planes = if arguments.iter().any(|a| a.differentiable) { Kernel::<K>::PLANES } else { 0 };
@@ -167,7 +169,9 @@ struct Kernel<K> {
 impl<K: KernelMap> Kernel<K> {
     /// Derivatives kept in front of those in the parameters: ∂g, and ∂r and ∂c unless they follow from it.
     const DIRECT: usize = if K::OF_DISTANCE { 1 } else { 3 };
-    const PLANES: usize = Self::DIRECT + Self::COUNT;
+    /// The first parameter whose derivative is kept.
+    const FIRST: usize = if K::HAS_HEIGHT { 1 } else { 0 };
+    const PLANES: usize = Self::DIRECT + Self::COUNT - Self::FIRST;
     const COUNT: usize = {
         let count = K::Parameters::COUNT;
         assert!(count <= MOST_PARAMETERS, "a kernel has at most four parameters");
@@ -181,18 +185,22 @@ impl<K: KernelMap> Kernel<K> {
         (&saved[plane * height..(plane + 1) * height], factor)
     }
 
-    /// The derivative of one column of K in a parameter.
+    /// The derivative of one column of K in a parameter that is kept.
     fn parametric(saved: &[f64], height: usize, p: usize) -> &[f64] {
-        &saved[(Self::DIRECT + p) * height..(Self::DIRECT + p + 1) * height]
+        let plane = Self::DIRECT + p - Self::FIRST;
+        &saved[plane * height..(plane + 1) * height]
     }
 
-    /// That ∂r and ∂c follow from ∂g if the kernel says so, at a point.
+    /// That derivatives follow from others if the kernel says so, at a point.
     #[track_caller]
-    fn check_distance(&self, name: &str) {
+    fn check_claims(&self, name: &str) {
         let jet = self.map.at(&K::Parameters::gather(|_| 1.0), 0.25, 1.0, 1.5);
         let follows = |d: f64| (d + 0.5 * jet.g).abs() <= 1e-9 * jet.g.abs();
         let consistent = !K::OF_DISTANCE || (follows(jet.row) && follows(jet.col));
         assert!(consistent, "{name}: OF_DISTANCE is set, but ∂k/∂r and ∂k/∂c are not −½∂k/∂g");
+        let twice = 2.0 * jet.value;
+        let consistent = !K::HAS_HEIGHT || (jet.parameters.elements()[0] - twice).abs() <= 1e-9 * twice.abs();
+        assert!(consistent, "{name}: HAS_HEIGHT is set, but ∂k/∂h is not 2k/h");
     }
 
     /// How many arguments stand before the parameters.
@@ -232,7 +240,8 @@ impl<K: KernelMap> Kernel<K> {
         let mut next = || &mut planes.next().unwrap_or_default()[..n];
         let dg = next();
         let [dr, dc] = if K::OF_DISTANCE { [&mut [][..], &mut []] } else { [next(), next()] };
-        let dp: [&mut [f64]; MOST_PARAMETERS] = std::array::from_fn(|p| if p < Self::COUNT { next() } else { &mut [] });
+        let dp: [&mut [f64]; MOST_PARAMETERS] =
+            std::array::from_fn(|p| if (Self::FIRST..Self::COUNT).contains(&p) { next() } else { &mut [] });
         for i in 0..n {
             let jet = self.map.at(theta, g[i], r(i), c(i));
             out[i] = jet.value;
@@ -241,7 +250,7 @@ impl<K: KernelMap> Kernel<K> {
                 dr[i] = jet.row;
                 dc[i] = jet.col;
             }
-            for p in 0..Self::COUNT {
+            for p in Self::FIRST..Self::COUNT {
                 dp[p][i] = jet.parameters.elements()[p];
             }
         }
@@ -291,7 +300,7 @@ impl<K: KernelMap> Operation for Kernel<K> {
     }
 
     fn adjoint(&self, run: Adjoint<'_>) {
-        let Adjoint { seed, saved, scratch, mut targets, rows, .. } = run;
+        let Adjoint { inputs, output, seed, saved, scratch, mut targets, rows, .. } = run;
         let height = self.height(rows, seed.len());
         let columns = || seed.chunks_exact(height).zip(saved.chunks_exact(Self::PLANES * height));
         let cols = seed.len() / height;
@@ -306,9 +315,12 @@ impl<K: KernelMap> Operation for Kernel<K> {
             let ((dr, fr), (dc, fc)) = (Self::direct(saved, height, 1), Self::direct(saved, height, 2));
             add_product(row_sums, fr, seed, dr);
             *col_sum = fc * dot(seed, dc);
-            for p in (0..Self::COUNT).filter(|&p| wanted[p]) {
+            for p in (Self::FIRST..Self::COUNT).filter(|&p| wanted[p]) {
                 parameter_sums[p] += dot(seed, Self::parametric(saved, height, p));
             }
+        }
+        if K::HAS_HEIGHT && wanted[0] {
+            parameter_sums[0] = 2.0 / inputs.scalar(self.blocks()) * dot(seed, output);
         }
         if let Some(target) = targets.get(0) {
             let accum = target.accum;
@@ -474,6 +486,28 @@ mod tests {
         fn at(&self, _: &[f64; 0], g: f64, _: f64, _: f64) -> Jet<[f64; 0]> {
             Jet { value: g, g: 1.0, row: 0.0, col: 0.0, parameters: [] }
         }
+    }
+
+    /// Its first parameter is no height.
+    struct Wrong;
+
+    impl KernelMap for Wrong {
+        type Parameters = [f64; 1];
+        const NAMES: &'static [&'static str] = &["factor"];
+        const HAS_HEIGHT: bool = true;
+
+        #[inline(always)]
+        fn at(&self, [a]: &[f64; 1], g: f64, _: f64, _: f64) -> Jet<[f64; 1]> {
+            Jet { value: a * g, g: *a, row: 0.0, col: 0.0, parameters: [g] }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "kernel_symmetric: HAS_HEIGHT is set, but")]
+    fn a_first_parameter_that_is_no_height_is_refused() {
+        let mut tape = Tape::new("misuse");
+        let (g, a) = (tape.leaf("g", 2, 2), tape.leaf("a", 1, 1));
+        tape.kernel_symmetric(Wrong, g, &[a]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The operations, one idea a file: the equation, the adjoint, the method of [`Tape`](crate::Tape) that records it, and its tests.
 
 mod add;
+mod add_scaled_columns;
 mod cholesky;
 mod columns;
 mod diagonal;

@@ -5,7 +5,7 @@
 use super::{scalar, vector};
 use crate::math::vectorized;
 use crate::operation::{Adjoint, Forward, Operation, dot};
-use crate::{Memory, Node, Problem, Tape};
+use crate::{Lower, Memory, Node, Problem, Tape};
 use faer::Accum;
 
 impl Tape {
@@ -14,6 +14,12 @@ impl Tape {
     pub fn scale(&mut self, s: Node, a: Node) -> Node {
         scalar("scale", s);
         self.record(Box::new(Scale), &[s, a], (a.rows(), a.cols()), Memory::default())
+    }
+
+    /// s·L for a 1×1 node s that is not zero.
+    #[track_caller]
+    pub fn scale_lower(&mut self, s: Node, l: Lower) -> Lower {
+        Lower(self.scale(s, l.0))
     }
 
     /// diag(d)·A: row i times d_i.
@@ -172,6 +178,18 @@ mod tests {
                 .assert_below(1e-8);
             }
         }
+    }
+
+    #[test]
+    fn gradients_of_triangles() {
+        let leaves =
+            [cases::matrix(1, 1, 1), cases::matrix(2, 20, 1), cases::matrix(3, 20, 20), cases::matrix(4, 20, 3)];
+        let report = gradcheck(&leaves, |t, x| {
+            let l = t.lower(x[1], x[2]);
+            let scaled = t.scale_lower(x[0], l);
+            t.lower_matmul(scaled, x[3])
+        });
+        report.unwrap().assert_below(1e-8);
     }
 
     #[test]

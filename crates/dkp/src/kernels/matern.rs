@@ -21,6 +21,7 @@ impl KernelMap for Matern12 {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     fn name(&self) -> String {
         "matern12".to_string()
@@ -40,6 +41,7 @@ impl KernelMap for Matern32 {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     fn name(&self) -> String {
         "matern32".to_string()
@@ -59,6 +61,7 @@ impl KernelMap for Matern52 {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     fn name(&self) -> String {
         "matern52".to_string()

@@ -11,6 +11,7 @@ impl KernelMap for RationalQuadratic {
     type Parameters = [f64; 3];
     const NAMES: &'static [&'static str] = &["height", "lengthscale", "alpha"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     fn name(&self) -> String {
         "rational_quadratic".to_string()

@@ -11,6 +11,7 @@ impl KernelMap for SquaredExponential {
     type Parameters = [f64; 2];
     const NAMES: &'static [&'static str] = &["height", "lengthscale"];
     const OF_DISTANCE: bool = true;
+    const HAS_HEIGHT: bool = true;
 
     fn name(&self) -> String {
         "sqexp".to_string()

@@ -31,8 +31,11 @@ impl Batch<'_> {
         let (width, first) = (x.cols(), tile * x.cols());
         let count = width.min(self.len() - first);
         let rows: Vec<usize> = (0..width).map(|j| self.row(first + if j < count { j } else { 0 })).collect();
-        let xs: Vec<f64> = rows.iter().flat_map(|&n| self.data.x(n)).copied().collect();
-        let mut ys: Vec<f64> = rows.iter().flat_map(|&n| self.data.y(n)).copied().collect();
+        let (mut xs, mut ys) = (Vec::with_capacity(x.len()), Vec::with_capacity(targets.values.len()));
+        for &n in &rows {
+            xs.extend_from_slice(self.data.x(n));
+            ys.extend_from_slice(self.data.y(n));
+        }
         let mut present = vec![0.0; ys.len()];
         for (i, (y, p)) in ys.iter_mut().zip(&mut present).enumerate() {
             let there = i / targets.values.rows() < count && !y.is_nan();
@@ -142,7 +145,9 @@ impl Model {
             let slot = slots.next().unwrap_or_else(|| panic!("no slot for the gradient of parameter {i}"));
             let values = recorded.scopes.step().gradient(leaf);
             slot.clear();
-            slot.extend(values.col_iter().flat_map(|c| c.iter()));
+            for column in values.col_iter() {
+                slot.extend_from_slice(column.try_as_col_major().expect("columns are contiguous").as_slice());
+            }
         }
         Ok(bound)
     }

@@ -87,6 +87,8 @@ impl Process for InverseWishart {
         let gram = Block::new(tape, matrix);
         let white_root = tape.lower_solve(factor, draw.root);
         let InverseWishart { delta, extension: shape, .. } = *self;
+        let inverse_delta = tape.reciprocal(delta);
+        let factor = tape.scale_lower(inverse_delta, factor);
         let extension = InverseWishartExtension { delta, shape, factor, root: draw.root, white_root, gram };
         Draw { gram, log_ratio, extension: Box::new(extension) }
     }
@@ -103,7 +105,7 @@ impl Process for InverseWishart {
 struct InverseWishartExtension {
     delta: Node,
     shape: ExtensionShape,
-    /// L with Ψ_ii = LLᵀ.
+    /// L/δ with Ψ_ii = LLᵀ: w = (L/δ)⁻¹k_it, and no ψ_it is formed.
     factor: Lower,
     /// F with G_ii = FFᵀ.
     root: Lower,
@@ -122,8 +124,8 @@ impl Extension for InverseWishartExtension {
                 DataBlock::Full(tape.add_diagonal(tt, white))
             }
         };
-        let (psi_it, psi_tt) = (tape.scale(self.delta, kernel.it), noisy.scaled(tape, self.delta));
-        let (w, complement) = condition(tape, self.factor, psi_it, psi_tt);
+        let psi_tt = noisy.scaled(tape, self.delta);
+        let (w, complement) = condition(tape, self.factor, kernel.it, psi_tt);
         match complement {
             DataBlock::Diagonal(schur) => self.extend_one_by_one(tape, w, schur),
             DataBlock::Full(schur) => {
@@ -143,8 +145,7 @@ impl InverseWishartExtension {
         // u = Qᵀ(w + √g·ε)
         let deviation = tape.sqrt(g);
         let normals = tape.point_normals(w.rows());
-        let noise = tape.scale_columns(normals, deviation);
-        let white = tape.add(w, noise);
+        let white = tape.add_scaled_columns(w, normals, deviation);
         let u = tape.lower_matmul_transposed(self.white_root, white);
         // g_it = F·u, g_tt = g + uᵀu
         let it = tape.lower_matmul(self.root, u);

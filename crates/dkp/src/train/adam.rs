@@ -1,5 +1,7 @@
 //! Adam (Kingma & Ba 2015), ascending.
 
+use dkp_tape::math::vectorized;
+
 /// Decay of the mean gradient.
 const BETA_1: f64 = 0.9;
 /// Decay of the mean squared gradient.
@@ -31,11 +33,16 @@ impl Adam {
         let correction = |beta: f64| 1.0 - beta.powi(self.steps.min(i32::MAX as u64) as i32);
         let (c1, c2) = (correction(BETA_1), correction(BETA_2));
         for (((x, g), m), v) in values.zip(gradient).zip(&mut self.first).zip(&mut self.second) {
-            for (((x, &g), m), v) in x.iter_mut().zip(g).zip(m).zip(v) {
-                *m = BETA_1 * *m + (1.0 - BETA_1) * g;
-                *v = BETA_2 * *v + (1.0 - BETA_2) * g * g;
-                *x += rate * (*m / c1) / ((*v / c2).sqrt() + EPSILON);
-            }
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (((x, &g), m), v) in x.iter_mut().zip(g).zip(m).zip(v) {
+                        *m = BETA_1 * *m + (1.0 - BETA_1) * g;
+                        *v = BETA_2 * *v + (1.0 - BETA_2) * g * g;
+                        *x += rate * (*m / c1) / ((*v / c2).sqrt() + EPSILON);
+                    }
+                },
+            );
         }
     }
 }
