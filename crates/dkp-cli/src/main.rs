@@ -53,7 +53,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    dkp_table::silence_caught_panics();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return misunderstood(&error),
+    };
+    let outcome = match arguments.command {
         Command::Train(arguments) => train::run(*arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
@@ -69,6 +74,23 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failure::exit_code(&error),
     }
+}
+
+/// Help, or what is wrong with a command line on one line.
+fn misunderstood(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    let lines = text.lines().take_while(|l| !l.starts_with("Usage:")).map(str::trim).filter(|l| !l.is_empty());
+    let line = lines.collect::<Vec<_>>().join(" ");
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        eprint!("{text}");
+    } else {
+        eprintln!("dkp: {} (--help tells more)", line.trim_start_matches("error: "));
+    }
+    ExitCode::from(2)
 }
 
 fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use dkp::data::Dataset;
 use dkp::model::Model;
-use dkp::train::{State, Trainer, initialise};
+use dkp::train::{Start, State, Trainer, initialise};
 use dkp_tape::random::Key;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -98,6 +98,7 @@ fn begin(a: &Arguments, quiet: bool) -> anyhow::Result<(Trained, PathBuf)> {
         bail!("--out {}: this is the table itself", out.display());
     }
     check_writable(&out)?;
+    try_settings(&prepared.record, &prepared.train)?;
     let order = Order { data: absolute(data)?, out: absolute(&out)?, config };
     let mut say = Say(quiet);
     say.data(&prepared);
@@ -118,6 +119,13 @@ fn resume(folder: &Path, quiet: bool) -> anyhow::Result<(Trained, PathBuf)> {
     Say(quiet).line(&format!("going on from step {}", state.step));
     let trained = train(prepared, model, Some(state), run, folder, &order.out, quiet)?;
     Ok((trained, order.out))
+}
+
+/// Makes a model without training anything, so that a wrong setting is told at once.
+fn try_settings(record: &Record, train: &Dataset) -> anyhow::Result<()> {
+    let settings = &record.settings;
+    let mut model = initialise(settings.architecture()?, train, Start { warm_up: 0, ..settings.start() })?;
+    settings.adjust(&mut model)
 }
 
 /// The model before its first step.

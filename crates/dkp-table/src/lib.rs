@@ -45,6 +45,7 @@ pub use encoder::{Encoder, Feature, Unfamiliar};
 pub use error::{Error, Place};
 pub use format::Format;
 pub use frame::{Column, Frame, Kind, Texts};
+pub use read::parquet::silence_caught_panics;
 pub use survey::{ColumnSurvey, MAX_LEVELS, Noticed, Survey};
 pub use table::{Frames, Options, Table};
 pub use target::{Target, Targets};

@@ -1,4 +1,5 @@
 //! The real binary, run in a folder of its own.
+#![allow(dead_code)] // not every test needs all of it
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

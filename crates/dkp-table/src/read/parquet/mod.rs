@@ -12,8 +12,9 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
+use std::cell::Cell;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use values::{Failure, Meaning, decode, meaning};
 
@@ -77,7 +78,25 @@ fn reader(path: &Path) -> Result<SerializedFileReader<File>, Error> {
 /// Runs what reads a file. The parquet crate means to return errors for damaged files, but some of its decoders assert: a page that
 /// refers to a dictionary which is not there, for one. What panics is damaged too.
 fn guard<T>(path: &Path, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(damaged(path, "its contents contradict each other")))
+    GUARDED.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(run));
+    GUARDED.set(false);
+    outcome.unwrap_or_else(|_| Err(damaged(path, "its contents contradict each other")))
+}
+
+thread_local! {
+    /// Whether a panic here is caught and becomes an error.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// For programs that show users one line a mistake: from now on, a panic that is caught while a damaged file is read prints nothing.
+pub fn silence_caught_panics() {
+    let before = take_hook();
+    set_hook(Box::new(move |panic| {
+        if !GUARDED.get() {
+            before(panic);
+        }
+    }));
 }
 
 fn damaged(path: &Path, reason: &str) -> Error {
