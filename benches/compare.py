@@ -1,12 +1,13 @@
 """Training steps of dkp beside those of the PyTorch baseline in peer/, on the same cores, one after the other.
 
-    pip install torch
+    pip install torch gpytorch
     cargo build --release
     DKP_UCI=.../uci python3 benches/compare.py [--threads 2] [--steps 100]
 
-The baseline needs the boston set (DKP_UCI); dkp measures synthetic data of the same shape. Prints one line a problem: milliseconds of
-both and their ratio."""
+The baseline needs the boston set (DKP_UCI); dkp measures synthetic data of the same shape. Deep Gaussian processes stand beside GPyTorch's, if
+that is installed. Prints one line a problem: milliseconds of both and their ratio."""
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -16,6 +17,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # family, kernel, inverse-Wishart layers after the input's
 PROBLEMS = [("diwp", "sqexp", 1), ("diwp", "relu", 1), ("diwp", "sqexp", 2), ("nngp", "sqexp", 1)]
+# hidden layers of width 13
+DEEP_GPS = [("dgp", "sqexp", 2), ("dgp", "sqexp", 3)]
 
 
 def ours(family, kernel, layers, threads):
@@ -27,9 +30,12 @@ def ours(family, kernel, layers, threads):
 
 
 def baseline(family, kernel, layers, threads, steps, data):
-    command = [sys.executable, "-W", "ignore", ROOT / "benches/peer/torch_dkp.py", "--data", data, "--quiet", "1"]
-    command += ["--dataset", "boston", "--model", family, "--kernel", kernel, "--layers", str(layers)]
-    command += ["--steps", str(steps)]
+    peer = [sys.executable, "-W", "ignore"]
+    if family == "dgp":
+        command = peer + [ROOT / "benches/peer/gpytorch_dgp.py", "--hidden", str(layers), "--steps", "5"]
+    else:
+        command = peer + [ROOT / "benches/peer/torch_dkp.py", "--data", data, "--quiet", "1", "--dataset", "boston"]
+        command += ["--model", family, "--kernel", kernel, "--layers", str(layers), "--steps", str(steps)]
     environment = os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
     runs = []
     for _ in range(3):
@@ -45,7 +51,7 @@ def main():
     arguments = parser.parse_args()
     data = os.environ.get("DKP_UCI") or sys.exit("set DKP_UCI to the folder of the UCI sets")
     print(f"{'boston, M 100, S 10':28} {'dkp ms':>8} {'torch ms':>9} {'ratio':>6}")
-    for family, kernel, layers in PROBLEMS:
+    for family, kernel, layers in PROBLEMS + (DEEP_GPS if importlib.util.find_spec("gpytorch") else []):
         own = ours(family, kernel, layers, arguments.threads)
         other = baseline(family, kernel, layers, arguments.threads, arguments.steps, data)
         print(f"{f'{family} {kernel}, {layers} layer(s)':28} {own:8.2f} {other:9.1f} {other / own:6.1f}", flush=True)

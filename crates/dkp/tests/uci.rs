@@ -15,11 +15,14 @@ use dkp_tape::random::Key;
 use faer::Mat;
 use std::sync::Arc;
 
-/// Whether the data are missing, which is said.
+/// Whether the data are missing, which is said; a failure where DKP_REQUIRE says so, unless DKP_UCI is `none`.
 fn no_data() -> bool {
-    let missing = std::env::var("DKP_UCI").is_err();
+    let folder = std::env::var("DKP_UCI").ok();
+    let required = std::env::var("DKP_REQUIRE").is_ok_and(|v| !v.is_empty());
+    assert!(folder.is_some() || !required, "DKP_REQUIRE is set, but DKP_UCI is not");
+    let missing = folder.is_none_or(|f| f == "none");
     if missing {
-        println!("skipped: DKP_UCI is not set");
+        println!("skipped: DKP_UCI does not say where the UCI sets are");
     }
     missing
 }
