@@ -1,5 +1,6 @@
 //! `dkp bench`: what a training step costs.
 
+use crate::choices::Family;
 use crate::progress::peak_memory;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -31,9 +32,9 @@ pub struct Arguments {
     /// The family of models.
     #[arg(long, value_enum, default_value_t = Family::Diwp)]
     family: Family,
-    /// The kernel of every layer.
-    #[arg(long, value_enum, default_value_t = KernelName::Sqexp)]
-    kernel: KernelName,
+    /// The kernel of every layer: sqexp, relu, matern32, …
+    #[arg(long, default_value = "sqexp")]
+    kernel: String,
     /// Hidden layers: inverse-Wishart ones after the input's for diwp.
     #[arg(long, default_value_t = 1)]
     layers: usize,
@@ -72,36 +73,6 @@ impl Problem {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Family {
-    Diwp,
-    Nngp,
-    Dgp,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum KernelName {
-    Sqexp,
-    Matern12,
-    Matern32,
-    Matern52,
-    Relu,
-    Arcsine,
-}
-
-impl KernelName {
-    fn kernel(self) -> Arc<dyn Kernel> {
-        match self {
-            KernelName::Sqexp => Arc::new(kernels::SquaredExponential),
-            KernelName::Matern12 => Arc::new(kernels::Matern12),
-            KernelName::Matern32 => Arc::new(kernels::Matern32),
-            KernelName::Matern52 => Arc::new(kernels::Matern52),
-            KernelName::Relu => Arc::new(kernels::Relu),
-            KernelName::Arcsine => Arc::new(kernels::Arcsine),
-        }
-    }
-}
-
 /// A name as it is typed.
 fn name(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or(String::new(), |v| v.get_name().to_string())
@@ -121,7 +92,7 @@ fn measure(a: &Arguments) -> anyhow::Result<()> {
     let threads = rayon::current_num_threads();
     let data = synthetic(points.max(b), features)?;
     let likelihood = Arc::new(Gaussian::new(1));
-    let kernel = a.kernel.kernel();
+    let kernel: Arc<dyn Kernel> = kernels::named(&a.kernel).context("--kernel")?.into();
     let architecture = match a.family {
         Family::Diwp => Architecture::diwp(kernel, a.layers, likelihood),
         Family::Nngp => Architecture::nngp(kernel, a.layers, likelihood),
@@ -141,7 +112,7 @@ fn measure(a: &Arguments) -> anyhow::Result<()> {
     let seconds = begun.elapsed().as_secs_f64() / steps as f64;
     let rate = flops(a.family, a.layers, features, m, b, s) / seconds;
     let fraction = rate / product_rate(m, threads);
-    let (problem, family, kernel) = (name(a.problem), name(a.family), name(a.kernel));
+    let (problem, family, kernel) = (name(a.problem), name(a.family), &a.kernel);
     let (layers, milliseconds, gflops, memory) = (a.layers, 1e3 * seconds, 1e-9 * rate, peak_memory());
     let mut out = std::io::stdout().lock();
     if a.json {

@@ -43,6 +43,10 @@ impl Density for Bernoulli {
         2.0 * y - 1.0
     }
 
+    fn is_discrete(&self) -> bool {
+        true
+    }
+
     fn is_binary(&self) -> bool {
         true
     }

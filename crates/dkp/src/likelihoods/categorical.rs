@@ -5,12 +5,14 @@ use dkp_tape::operation::{Adjoint, Forward, Operation};
 use dkp_tape::random::{Key, fill_normal};
 use dkp_tape::{Memory, Node, Problem, Tape};
 
-/// Latent draws for a class's probability in prediction, the same for all points.
+/// Latent draws for a class's probability, for each posterior draw.
 const DRAWS: usize = 128;
+/// Latent draws in all, of which each posterior draw at each point takes some: errors then average out over posterior draws.
+const POOL: usize = 4096;
 
 /// y is class c, from 0, with probability e^{f_c}/Σe^{f_k}: a latent function for each class.
 ///
-/// The bound draws the latents, one for each posterior draw and point; predictions average over 128 draws.
+/// The bound draws the latents, one for each posterior draw and point; predictions average over 128 for each.
 #[derive(Clone, Debug)]
 pub struct Categorical {
     classes: usize,
@@ -27,25 +29,36 @@ impl Categorical {
     #[track_caller]
     pub fn new(classes: usize) -> Categorical {
         assert!(classes >= 2, "Categorical: {classes} classes; at least two are needed");
-        let mut normals = vec![0.0; classes * DRAWS / 2];
+        let mut normals = vec![0.0; classes * POOL / 2];
         fill_normal(Key::new(0).stream(u32::MAX, 0), classes, |j| j as u64, &mut normals);
-        let mirrored: Vec<f64> = normals.iter().map(|z| -z).collect();
-        normals.extend(mirrored);
+        // each followed by its opposite
+        let pair = |z: &[f64]| z.iter().copied().chain(z.iter().map(|z| -z)).collect::<Vec<_>>();
+        let normals = normals.chunks_exact(classes).flat_map(pair).collect();
         Categorical { classes, normals }
     }
 
     /// E softmax(f), f ~ N(mean, variance).
     fn expected(&self, mean: &[f64], variance: &[f64]) -> Vec<f64> {
         let mut total = vec![0.0; self.classes];
+        self.visit(mean, variance, |p| total.iter_mut().zip(p).for_each(|(t, p)| *t += p / DRAWS as f64));
+        total
+    }
+
+    /// Visits softmax(f) for draws of f.
+    fn visit(&self, mean: &[f64], variance: &[f64], mut visit: impl FnMut(&[f64])) {
         let mut exponentials = vec![0.0; self.classes];
-        for z in self.normals.chunks_exact(self.classes) {
+        // which part of the pool follows from the point and the posterior draw alone
+        let mixed = mean.iter().fold(0_u64, |h, m| (h ^ m.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let part = (mixed >> 32) as usize % (POOL / DRAWS);
+        let own = DRAWS * self.classes;
+        for z in self.normals[part * own..(part + 1) * own].chunks_exact(self.classes) {
             let f = |c: usize| mean[c] + variance[c].max(0.0).sqrt() * z[c];
             let largest = (0..self.classes).map(f).fold(f64::NEG_INFINITY, f64::max);
             (0..self.classes).for_each(|c| exponentials[c] = (f(c) - largest).exp());
             let sum: f64 = exponentials.iter().sum();
-            total.iter_mut().zip(&exponentials).for_each(|(t, e)| *t += e / (sum * DRAWS as f64));
+            exponentials.iter_mut().for_each(|e| *e /= sum);
+            visit(&exponentials);
         }
-        total
     }
 }
 
@@ -69,6 +82,14 @@ impl Likelihood for Categorical {
     fn accepts(&self, y: f64) -> Result<(), &'static str> {
         let fits = y >= 0.0 && y.fract() == 0.0 && y < self.classes as f64;
         if fits { Ok(()) } else { Err("a class's number, from 0") }
+    }
+
+    fn is_discrete(&self) -> bool {
+        true
+    }
+
+    fn draws_latents(&self) -> bool {
+        true
     }
 
     fn initial(&self, y: &[f64]) -> Vec<f64> {
@@ -99,10 +120,16 @@ impl Likelihood for Categorical {
     }
 
     fn moments(&self, _: &[Vec<f64>], _: usize, mean: &[f64], variance: &[f64]) -> Moments {
-        let p = self.expected(mean, variance);
-        let average: f64 = p.iter().enumerate().map(|(c, p)| c as f64 * p).sum();
-        let spread = p.iter().enumerate().map(|(c, p)| (c as f64 - average).powi(2) * p).sum();
-        Moments { mean: average, model: 0.0, noise: spread }
+        let moment = |p: &[f64], k: i32| p.iter().enumerate().map(|(c, p)| (c as f64).powi(k) * p).sum::<f64>();
+        let (mut first, mut square_of_mean, mut second) = (0.0, 0.0, 0.0);
+        self.visit(mean, variance, |p| {
+            let own = moment(p, 1) / DRAWS as f64;
+            first += own;
+            square_of_mean += own * own * DRAWS as f64;
+            second += moment(p, 2) / DRAWS as f64;
+        });
+        let model = (square_of_mean - first * first).max(0.0);
+        Moments { mean: first, model, noise: (second - square_of_mean).max(0.0) }
     }
 
     fn cdf(&self, _: &[Vec<f64>], _: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {

@@ -19,6 +19,7 @@ pub use categorical::Categorical;
 pub use gaussian::Gaussian;
 pub use named::{LIKELIHOOD_NAMES, named};
 pub use poisson::Poisson;
+pub use quadrature::Peak;
 pub use scalar::{Density, DensityJet, Scalar};
 pub use student_t::StudentT;
 
@@ -95,6 +96,16 @@ pub trait Likelihood: Send + Sync {
     fn accepts(&self, y: f64) -> Result<(), &'static str> {
         let _ = y;
         Ok(())
+    }
+
+    /// Whether targets are whole numbers, so that the distribution function jumps there.
+    fn is_discrete(&self) -> bool {
+        false
+    }
+
+    /// Whether the bound draws latents, so that it is random even where nothing else is.
+    fn draws_latents(&self) -> bool {
+        false
     }
 
     /// Where the latents of a point start, given its targets (0 where one is missing).

@@ -1,6 +1,6 @@
 //! Counts.
 
-use super::{Density, DensityJet, LikelihoodParameter};
+use super::{Density, DensityJet, LikelihoodParameter, Peak};
 use dkp_tape::math::ln_gamma;
 
 /// y is a count with rate e^f.
@@ -40,6 +40,14 @@ impl Density for Poisson {
 
     fn initial(&self, y: f64) -> f64 {
         (y + 0.5).ln()
+    }
+
+    fn peak(&self, _: &[f64], y: f64) -> Option<Peak> {
+        Some(Peak { centre: self.initial(y.max(0.0)), width: (y.max(0.0) + 0.5).sqrt().recip() })
+    }
+
+    fn is_discrete(&self) -> bool {
+        true
     }
 
     fn accepts(&self, y: f64) -> Result<(), &'static str> {

@@ -1,12 +1,16 @@
 //! Likelihoods of one latent function, from a density alone.
 
-use super::quadrature::Quadrature;
+use super::quadrature::{Peak, Quadrature};
 use super::{Latent, Likelihood, LikelihoodParameter, Moments, Targets};
 use dkp_tape::operation::{Adjoint, Forward, Operation};
 use dkp_tape::{Memory, Node, Problem, Tape};
 
 /// Parameters of a density, at most.
 const MOST: usize = 4;
+/// A peak narrower than this, in standard deviations of the latent, needs nodes of its own in densities and their logarithms.
+const NARROW: f64 = 2.0;
+/// The same for distribution functions, which are smoother.
+const NARROW_STEP: f64 = 0.5;
 
 /// A log-density and its derivatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +82,17 @@ pub trait Density: Clone + Send + Sync + 'static {
         y
     }
 
+    /// Where the density of a target is high as a function of the latent, if that may be a narrow place: expectations then look there.
+    fn peak(&self, parameters: &[f64], y: f64) -> Option<Peak> {
+        let _ = (parameters, y);
+        None
+    }
+
+    /// Whether targets are whole numbers.
+    fn is_discrete(&self) -> bool {
+        false
+    }
+
     /// Whether targets are classes 0 and 1.
     fn is_binary(&self) -> bool {
         false
@@ -93,7 +108,13 @@ pub struct Scalar<D> {
 
 impl<D: Density> Scalar<D> {
     /// For one target.
+    ///
+    /// # Panics
+    ///
+    /// If the density has more than four parameters.
+    #[track_caller]
     pub fn new(density: D) -> Scalar<D> {
+        assert!(density.parameters().len() <= MOST, "Scalar: a density has at most {MOST} parameters");
         Scalar { density, quadrature: Quadrature::new() }
     }
 
@@ -125,6 +146,10 @@ impl<D: Density> Likelihood for Scalar<D> {
         self.density.accepts(y)
     }
 
+    fn is_discrete(&self) -> bool {
+        self.density.is_discrete()
+    }
+
     fn initial(&self, y: &[f64]) -> Vec<f64> {
         vec![if y[0].is_nan() { 0.0 } else { self.density.initial(y[0]) }]
     }
@@ -141,12 +166,19 @@ impl<D: Density> Likelihood for Scalar<D> {
         if y[0].is_nan() {
             return 0.0;
         }
+        if self.density.accepts(y[0]).is_err() {
+            return f64::NEG_INFINITY;
+        }
         let theta = Self::numbers(parameters);
         let deviation = variance[0].max(0.0).sqrt();
+        let at = |z: f64| self.density.log_density(&theta, y[0], mean[0] + deviation * z).value;
+        if deviation == 0.0 {
+            return at(0.0);
+        }
+        let mut logs = Vec::new();
+        let peak = self.density.peak(&theta, y[0]);
+        self.quadrature.visit(mean[0], deviation, peak, NARROW, |z, w| logs.push(w.ln() + at(z)));
         // log Σ w·p, from the largest term
-        let term =
-            |(z, w): (&f64, &f64)| w.ln() + self.density.log_density(&theta, y[0], mean[0] + deviation * z).value;
-        let logs: Vec<f64> = self.quadrature.nodes.iter().zip(&self.quadrature.weights).map(term).collect();
         let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if largest == f64::NEG_INFINITY {
             return largest;
@@ -167,14 +199,26 @@ impl<D: Density> Likelihood for Scalar<D> {
     }
 
     fn cdf(&self, parameters: &[Vec<f64>], _: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
+        if !y.is_finite() {
+            return if y.is_nan() { f64::NAN } else { f64::from(y > 0.0) };
+        }
         let theta = Self::numbers(parameters);
-        self.quadrature.expect(mean[0], variance[0], |f| self.density.cdf(&theta, y, f))
+        let deviation = variance[0].max(0.0).sqrt();
+        if deviation == 0.0 {
+            return self.density.cdf(&theta, y, mean[0]);
+        }
+        let mut total = 0.0;
+        let peak = self.density.peak(&theta, y);
+        self.quadrature.visit(mean[0], deviation, peak, NARROW_STEP, |z, w| {
+            total += w * self.density.cdf(&theta, y, mean[0] + deviation * z);
+        });
+        total.clamp(0.0, 1.0)
     }
 
     fn probabilities(&self, parameters: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>> {
         self.density.is_binary().then(|| {
-            let one = self.moments(parameters, 0, mean, variance).mean;
-            vec![1.0 - one, one]
+            let [zero, one] = [0.0, 1.0].map(|y| self.log_density(parameters, &[y], mean, variance).exp());
+            vec![zero / (zero + one), one / (zero + one)]
         })
     }
 }
@@ -201,13 +245,14 @@ impl<D: Density> Operation for Expected<D> {
                 continue;
             }
             let deviation = variance[n].max(f64::MIN_POSITIVE).sqrt();
-            for (z, w) in self.0.quadrature.nodes.iter().zip(&self.0.quadrature.weights) {
+            let peak = self.0.density.peak(&theta, y[n]);
+            self.0.quadrature.visit(mean[n], deviation, peak, NARROW, |z, w| {
                 let jet = self.0.density.log_density(&theta, y[n], mean[n] + deviation * z);
                 total += w * jet.value;
                 by_mean[n] += w * jet.f;
                 by_variance[n] += w * jet.f * z / (2.0 * deviation);
                 by_theta.iter_mut().zip(jet.parameters).for_each(|(t, d)| *t += w * d);
-            }
+            });
         }
         run.output[0] = total;
         Ok(())

@@ -1,6 +1,6 @@
 //! Noise with heavy tails.
 
-use super::{Density, DensityJet, LikelihoodParameter};
+use super::{Density, DensityJet, LikelihoodParameter, Peak};
 use dkp_tape::math::{digamma, ln_gamma};
 use std::f64::consts::PI;
 
@@ -38,6 +38,10 @@ impl Density for StudentT {
     fn mean_and_variance(&self, parameters: &[f64], f: f64) -> (f64, f64) {
         let (sigma, nu) = (parameters[0], parameters[1]);
         (f, sigma * sigma * nu / (nu - 2.0))
+    }
+
+    fn peak(&self, parameters: &[f64], y: f64) -> Option<Peak> {
+        Some(Peak { centre: y, width: parameters[0] })
     }
 
     fn cdf(&self, parameters: &[f64], y: f64, f: f64) -> f64 {
