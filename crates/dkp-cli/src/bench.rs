@@ -86,11 +86,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn measure(a: &Arguments) -> anyhow::Result<()> {
     let (points, features, draws, batch) = a.problem.shape();
-    let m = a.m as usize;
     let s = if a.family == Family::Nngp { 1 } else { a.s.map_or(draws, |s| s as usize) };
     let b = a.b.map_or(batch, |b| b as usize);
     let threads = rayon::current_num_threads();
     let data = synthetic(points.max(b), features)?;
+    let m = (a.m as usize).min(data.points());
     let likelihood = Arc::new(Gaussian::new(1));
     let kernel: Arc<dyn Kernel> = kernels::named(&a.kernel).context("--kernel")?.into();
     let architecture = match a.family {

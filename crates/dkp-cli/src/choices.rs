@@ -1,5 +1,6 @@
 //! What a user chooses, by flags or in a TOML file; what they leave open is chosen by the size of the data.
 
+use crate::trained::Record;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,24 @@ impl Roles {
     /// How tables are read.
     pub fn options(&self) -> dkp_table::Options {
         dkp_table::Options { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone() }
+    }
+}
+
+/// How a table is read for a model that is trained.
+#[derive(Args)]
+pub struct Reading {
+    /// Another text that means a missing value, beside those of training.
+    #[arg(long, value_name = "TEXT")]
+    na: Vec<String>,
+    /// What stands between the cells of a CSV file [default: found in its header].
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    delimiter: Option<char>,
+}
+
+impl Reading {
+    pub fn options(&self, record: &Record) -> dkp_table::Options {
+        let na = record.na.iter().chain(&self.na).cloned().collect();
+        dkp_table::Options { delimiter: self.delimiter.map(|c| c as u8), na }
     }
 }
 
@@ -211,8 +230,11 @@ impl Config {
         let Some(path) = file else { return self.check() };
         let place = || format!("--config {}", path.display());
         let text = std::fs::read_to_string(path).with_context(place)?;
-        // a mistake in the file is told with its place there
-        toml::from_str::<Config>(&text).with_context(place)?.check().with_context(place)?;
+        let mistake = |e: toml::de::Error| {
+            let line = 1 + e.span().map_or(0, |s| text[..s.start.min(text.len())].matches('\n').count());
+            anyhow::anyhow!("{}, line {line}: {}", place(), e.message().replace('\n', " "))
+        };
+        toml::from_str::<Config>(&text).map_err(mistake)?.check().with_context(place)?;
         let mut merged: toml::Table = toml::from_str(&text).with_context(place)?;
         for (section, flags) in toml::Table::try_from(&self)? {
             let under = merged.entry(section).or_insert_with(|| toml::Table::new().into());

@@ -28,7 +28,12 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let likelihood = config.model.likelihood.clone().unwrap_or_else(|| "gaussian".to_string());
     let settings = Settings::resolve(&config.model, a.rows.max(1), a.features.max(1), likelihood)?;
     let roles = section("table", &toml::Table::try_from(&config.table)?, Roles::augment_args(Command::new("table")));
-    let model = section("model", &toml::Table::try_from(&settings)?, Choices::augment_args(Command::new("model")));
+    let mut settings = toml::Table::try_from(&settings)?;
+    // a likelihood follows from the target
+    if config.model.likelihood.is_none() {
+        settings.remove("likelihood");
+    }
+    let model = section("model", &settings, Choices::augment_args(Command::new("model")));
     crate::print(&format!(
         "# Settings for dkp train --config, for {} rows and {} features.\n\n{roles}\n{model}",
         a.rows, a.features

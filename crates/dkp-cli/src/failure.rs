@@ -1,5 +1,6 @@
 //! Whose fault a failure is, which decides the exit code.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A run that failed though its input was right: training stopped, an output could not be written.
@@ -19,16 +20,29 @@ pub fn of_table(error: dkp_table::Error) -> anyhow::Error {
 
 /// 0 done, 1 the run failed, 2 the command line or the input is wrong.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let (error, code) = error.downcast_ref::<RunFailed>().map_or((error, 2), |failed| (&failed.0, 1));
     // a reader that has seen enough is no failure
     let broken_pipe = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
     if error.chain().filter_map(|c| c.downcast_ref()).any(broken_pipe) {
         return ExitCode::SUCCESS;
     }
     eprintln!("dkp: {}", one_line(error));
-    if error.chain().any(|c| c.is::<RunFailed>()) { ExitCode::from(1) } else { ExitCode::from(2) }
+    ExitCode::from(code)
 }
 
 /// The chain of causes on one line.
 fn one_line(error: &anyhow::Error) -> String {
     format!("{error:#}").lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// An output must not be one of the inputs, by whatever names.
+pub fn check_distinct(flag: &str, out: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
+    let same = |input: &&&Path| match (out.canonicalize(), input.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    };
+    match inputs.iter().find(same) {
+        Some(input) => anyhow::bail!("{flag} {}: this is {}, which is read", out.display(), input.display()),
+        None => Ok(()),
+    }
 }

@@ -10,17 +10,22 @@ const REQUESTED: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(END);
 static HANDLER: Once = Once::new();
 
-/// From now on Ctrl-C is a request; a second one ends the program.
-pub fn watch() {
-    STATE.store(WATCHED, Ordering::SeqCst);
+/// Takes over Ctrl-C, which ends the program until [`watch`] is called.
+pub fn install() {
     HANDLER.call_once(|| {
         // where there can be no handler, Ctrl-C ends the program as ever
         let _ = ctrlc::set_handler(|| {
             if STATE.swap(REQUESTED, Ordering::SeqCst) != WATCHED {
+                eprintln!("dkp: stopped");
                 std::process::exit(130);
             }
         });
     });
+}
+
+/// From now on Ctrl-C is a request; a second one ends the program.
+pub fn watch() {
+    STATE.store(WATCHED, Ordering::SeqCst);
 }
 
 /// From now on Ctrl-C ends the program.

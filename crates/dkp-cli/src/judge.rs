@@ -99,8 +99,9 @@ impl Judged {
 pub fn facts(metrics: &Value) -> Vec<(String, String, &'static str)> {
     let mut facts = Vec::new();
     let mut add = |name: &str, key: &str, digits: usize, meaning: &'static str| {
-        if let Some(value) = metrics[key].as_f64() {
-            facts.push((name.to_string(), format!("{value:.digits$}"), meaning));
+        if let Some(value) = metrics.get(key) {
+            let value = value.as_f64().map_or("not finite".to_string(), |v| format!("{v:.digits$}"));
+            facts.push((name.to_string(), value, meaning));
         }
     };
     add(
@@ -111,7 +112,7 @@ pub fn facts(metrics: &Value) -> Vec<(String, String, &'static str)> {
     );
     add("accuracy", "accuracy", 4, "the share of rows whose most probable class is right");
     add("RMSE", "rmse", 4, "typical error of the mean, in the target's units");
-    add("MAE", "mae", 4, "mean error of the median, in the target's units");
+    add("MAE", "mae", 4, "mean absolute error of the median, in the target's units");
     add("CRPS", "crps", 4, "error of the whole prediction, in the target's units");
     add("Brier score", "brier", 4, "squared error of the probabilities: 0 is perfect");
     add("calibration error", "calibration", 4, "how far stated probabilities are from frequencies: 0 is perfect");

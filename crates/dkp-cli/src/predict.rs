@@ -1,6 +1,7 @@
 //! `dkp predict`: a model's predictions for a table, row by row, in constant memory.
 
-use crate::failure::of_table;
+use crate::choices::Reading;
+use crate::failure::{check_distinct, of_table};
 use crate::trained::{Trained, warn_of};
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -34,6 +35,8 @@ pub struct Arguments {
     /// Columns to pass through [default: those of --id in training].
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     id: Option<Vec<String>>,
+    #[command(flatten)]
+    reading: Reading,
     /// Posterior draws.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     draws: u64,
@@ -54,12 +57,13 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         bail!("--quantiles {p}: expected numbers between 0 and 1");
     }
     let mut trained = Trained::load(&a.model)?;
-    let table = Table::open(&a.data, &trained.record.options())?;
+    let table = Table::open(&a.data, &a.reading.options(&trained.record))?;
     let ids =
         a.id.clone()
             .unwrap_or_else(|| trained.record.id.iter().filter(|c| table.names().contains(c)).cloned().collect());
     let out = a.out.clone().unwrap_or_else(|| beside(&a.data));
     let format = if a.out.is_some() { Format::of_name(&out).context("--out")? } else { table.format() };
+    check_distinct("--out", &out, &[&a.data, &a.model])?;
     let mut columns = trained.columns();
     let ids: Vec<(String, Kind)> = ids
         .into_iter()
@@ -74,6 +78,12 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let frames = table.frames(&columns, ROWS)?;
     let shape =
         Shape { ids, labels: trained.record.labels().map(<[String]>::to_vec), quantiles: a.quantiles.clone(), format };
+    if let Some((name, _)) = shape.ids.iter().find(|id| shape.own_columns().iter().any(|own| own.0 == id.0)) {
+        bail!("--id {name}: predictions have a column of this name themselves: rename it in {}", a.data.display());
+    }
+    for (name, _) in &shape.ids {
+        table.find(name).context("--id")?;
+    }
     let mut writer = Writer::create(&out, format, &shape.columns()).map_err(of_table)?;
     let (mut rows, mut unfamiliar) = (0, Unfamiliar::default());
     for frame in frames {
@@ -85,8 +95,8 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         writer.write(&shape.frame(&frame, &prediction, zero, unit)?).map_err(of_table)?;
     }
     writer.finish().map_err(of_table)?;
-    warn_of(&unfamiliar);
     if !a.quiet {
+        warn_of(&unfamiliar);
         eprintln!("{rows} predictions written to {}", out.display());
     }
     Ok(())
@@ -121,7 +131,11 @@ struct Shape {
 
 impl Shape {
     fn columns(&self) -> Vec<(String, Kind)> {
-        let own: Vec<(String, Kind)> = match &self.labels {
+        self.ids.iter().cloned().chain(self.own_columns()).collect()
+    }
+
+    fn own_columns(&self) -> Vec<(String, Kind)> {
+        match &self.labels {
             Some(labels) => {
                 let class = ("class".to_string(), id_kind(self.format));
                 std::iter::once(class)
@@ -133,8 +147,7 @@ impl Shape {
                 let quantiles = self.quantiles.iter().map(|p| format!("quantile {p}"));
                 moments.into_iter().chain(quantiles).map(|name| (name, Kind::Number)).collect()
             }
-        };
-        self.ids.iter().cloned().chain(own).collect()
+        }
     }
 
     fn frame(&self, frame: &Frame, prediction: &Prediction, zero: f64, unit: f64) -> anyhow::Result<Frame> {

@@ -59,15 +59,27 @@ pub fn prepare(data: &Path, roles: &Roles, choices: &Choices) -> anyhow::Result<
             (Split { train: whole.rows.clone(), held_out: Vec::new() }, Some(test))
         }
     };
-    let encoder = Encoder::fit(&whole.frame, &rows.train, &features.columns)?;
     let target = Target::fit(&whole.frame, &rows.train, name, kind)?;
+    let y = target.encode(&whole.frame)?.values;
+    check_variety(&rows.train.iter().map(|&r| y[r]).collect::<Vec<_>>(), &target, data)?;
+    let varying = varying(&whole.frame, &rows.train, features.columns, &mut notes)?;
+    if varying.is_empty() {
+        bail!("{file}: no column beside the target \"{name}\" varies over the training rows");
+    }
+    let encoder = Encoder::fit(&whole.frame, &rows.train, &varying)?;
     notes.extend(encoding_notes(&encoder, &survey));
-    let likelihood = likelihood(task, choices, &target, &file.to_string(), name)?;
+    let likelihood = likelihood(task, choices, &target)?;
+    if task == Task::Regression && survey.column(name)?.levels.as_ref().is_some_and(|l| l.len() == 2) {
+        notes.push(format!("the target \"{name}\" has two different values: --task classification may be meant"));
+    }
     let (train_x, train_y) = encoded(&encoder, &target, &whole.frame, &rows.train, &mut notes)?;
-    check_targets(&likelihood, &train_y, &rows.train, &file.to_string(), name)?;
-    let held_out = match &test {
-        None => encoded(&encoder, &target, &whole.frame, &rows.held_out, &mut notes)?,
-        Some(test) => encoded(&encoder, &target, &test.frame, &test.rows, &mut notes)?,
+    check_targets(&likelihood, &target, &whole.frame, data)?;
+    let held_out = match (&test, &roles.test) {
+        (Some(test), Some(path)) => {
+            check_targets(&likelihood, &target, &test.frame, path)?;
+            encoded(&encoder, &target, &test.frame, &test.rows, &mut notes)?
+        }
+        _ => encoded(&encoder, &target, &whole.frame, &rows.held_out, &mut notes)?,
     };
     let width = encoder.width();
     let raw = dataset(&train_x, &train_y, width).with_context(|| file.to_string())?;
@@ -79,13 +91,12 @@ pub fn prepare(data: &Path, roles: &Roles, choices: &Choices) -> anyhow::Result<
     let held_out = held_out.map(|d| d.scaled(&feature_scale, &target_scale));
     let train = raw.scaled(&feature_scale, &target_scale);
     let record = Record {
-        data: data.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned()),
+        data: file_name(data),
         rows_trained: train.points(),
         rows_held_out: held_out.as_ref().map_or(0, Dataset::points),
         task,
         id: ids,
         na: roles.na.clone(),
-        delimiter: roles.delimiter,
         encoder,
         target,
         feature_scale,
@@ -96,6 +107,11 @@ pub fn prepare(data: &Path, roles: &Roles, choices: &Choices) -> anyhow::Result<
         evaluation: None,
     };
     Ok(Prepared { train, held_out, record, notes })
+}
+
+/// The last part of a path: a model file says nothing of folders.
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned())
 }
 
 fn list(names: &[String]) -> String {
@@ -133,7 +149,10 @@ fn split_columns(table: &Table, roles: &Roles, target: &str) -> anyhow::Result<(
 fn task(survey: &Survey, roles: &Roles, choices: &Choices, name: &str) -> anyhow::Result<(Task, Kind)> {
     let classes = match choices.likelihood.as_deref() {
         Some("bernoulli" | "categorical") => Some(true),
-        Some(_) => Some(false),
+        Some("gaussian" | "student_t" | "poisson") => Some(false),
+        Some(other) => bail!(
+            "--likelihood {other}: there are gaussian, student_t and poisson for numbers, bernoulli and categorical for classes"
+        ),
         None => None,
     };
     let asked = roles.task.map(|t| t == Task::Classification);
@@ -163,11 +182,35 @@ fn task(survey: &Survey, roles: &Roles, choices: &Choices, name: &str) -> anyhow
     }
 }
 
-/// Groups are compared as text, times as numbers if they are.
-fn placing_kind(survey: &Survey, roles: &Roles, column: &String) -> anyhow::Result<Kind> {
-    let numeric = survey.column(column)?;
-    let numbers = numeric.numeric == numeric.values() && numeric.values() > 0;
-    Ok(if roles.time.as_ref() == Some(column) && numbers { Kind::Number } else { Kind::Text })
+/// Groups are compared as text; times are numbers, or dates that sort as text.
+fn placing_kind(survey: &Survey, roles: &Roles, name: &str) -> anyhow::Result<Kind> {
+    if roles.time.as_deref() != Some(name) {
+        return Ok(Kind::Text);
+    }
+    let (file, column) = (survey.path().display(), survey.column(name)?);
+    if column.missing > 0 {
+        bail!("--time {name}: {file}: {} values are missing: every row needs its time", column.missing);
+    }
+    if column.numeric == column.values() {
+        return Ok(Kind::Number);
+    }
+    if column.looks_like_dates() {
+        return Ok(Kind::Text);
+    }
+    let sample = column.stray.as_ref().map_or(String::new(), |s| format!(": \"{}\" in {} is neither", s.text, s.place));
+    bail!("--time {name}: {file}: expected numbers, or dates such as 2024-01-31{sample}")
+}
+
+/// The ranks of dates that begin with the year.
+fn date_ranks(texts: &[&str], name: &str) -> anyhow::Result<Vec<f64>> {
+    let iso = |t: &str| t.len() >= 10 && t.as_bytes()[4] == b'-' && t[..4].bytes().all(|b| b.is_ascii_digit());
+    if let Some(text) = texts.iter().find(|t| !iso(t)) {
+        bail!("--time {name}: \"{text}\" does not sort by time: write dates as 2024-01-31");
+    }
+    let mut sorted: Vec<&str> = texts.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    Ok(texts.iter().map(|t| sorted.partition_point(|s| s < t) as f64).collect())
 }
 
 /// The rows whose target is known.
@@ -185,7 +228,7 @@ fn known_rows(
         _ => false,
     };
     let rows: Vec<usize> = (0..frame.rows()).filter(|&r| known(r)).collect();
-    let file = table.path().display();
+    let file = file_name(table.path());
     match frame.rows() - rows.len() {
         0 => {}
         1 => notes.push(format!("{file}: 1 row without a target is left out")),
@@ -198,7 +241,6 @@ fn known_rows(
 fn split(whole: &Rows, roles: &Roles, choices: &Choices) -> anyhow::Result<Split> {
     let fraction = roles.holdout.unwrap_or(0.1);
     let seed = choices.seed.unwrap_or(0);
-    let of = |column: &str| whole.frame.column(column);
     let text = |texts: &dkp_table::Texts, row: usize| texts.get(row).unwrap_or("").to_string();
     let split = match (&roles.group, &roles.time) {
         (Some(group), _) => {
@@ -206,14 +248,41 @@ fn split(whole: &Rows, roles: &Roles, choices: &Choices) -> anyhow::Result<Split
             let groups: Vec<String> = whole.rows.iter().map(|&r| text(texts, r)).collect();
             Split::by_group(&groups.iter().map(String::as_str).collect::<Vec<_>>(), fraction, seed)
         }
-        (None, Some(time)) => match of(time)? {
-            Column::Numbers(v) => Split::by_time(&whole.rows.iter().map(|&r| v[r]).collect::<Vec<_>>(), fraction),
-            Column::Texts(t) => Split::by_time(&whole.rows.iter().map(|&r| text(t, r)).collect::<Vec<_>>(), fraction),
-        },
+        (None, Some(time)) => {
+            let times = match whole.frame.column(time)? {
+                Column::Numbers(v) => whole.rows.iter().map(|&r| v[r]).collect(),
+                Column::Texts(t) => {
+                    date_ranks(&whole.rows.iter().map(|&r| t.get(r).unwrap_or("")).collect::<Vec<_>>(), time)?
+                }
+            };
+            Split::by_time(&times, fraction)
+        }
         (None, None) => Split::random(whole.rows.len(), fraction, seed),
     };
     let place = |rows: Vec<usize>| rows.into_iter().map(|i| whole.rows[i]).collect();
     Ok(Split { train: place(split.train), held_out: place(split.held_out) })
+}
+
+/// Columns without those that are the same in all training rows.
+fn varying(
+    frame: &Frame,
+    rows: &[usize],
+    columns: Vec<(String, Kind)>,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Vec<(String, Kind)>> {
+    let mut kept = Vec::new();
+    for (name, kind) in columns {
+        let varies = match frame.column(&name)? {
+            Column::Numbers(v) => rows.iter().any(|&r| v[r].to_bits() != v[rows[0]].to_bits()),
+            Column::Texts(t) => rows.iter().any(|&r| t.get(r) != t.get(rows[0])),
+        };
+        if varies {
+            kept.push((name, kind));
+        } else {
+            notes.push(format!("column \"{name}\" is the same in all training rows and is ignored"));
+        }
+    }
+    Ok(kept)
 }
 
 /// What encoding does to columns.
@@ -224,6 +293,8 @@ fn encoding_notes(encoder: &Encoder, survey: &Survey) -> Vec<String> {
         let own = features.iter().filter(|f| f.column == column).count();
         let missing = survey.column(&column).map_or(0, |c| c.missing);
         match kind {
+            Kind::Text if missing > 0 => notes
+                .push(format!("column \"{column}\" is text: {own} levels, of which missing is one, one feature each")),
             Kind::Text => notes.push(format!("column \"{column}\" is text: {own} levels, one feature each")),
             _ if missing > 0 => notes.push(format!(
                 "column \"{column}\" lacks {missing} value{}: the median instead{}",
@@ -240,22 +311,19 @@ fn encoding_notes(encoder: &Encoder, survey: &Survey) -> Vec<String> {
 }
 
 /// The likelihood by its full name.
-fn likelihood(task: Task, choices: &Choices, target: &Target, file: &str, name: &str) -> anyhow::Result<String> {
+fn likelihood(task: Task, choices: &Choices, target: &Target) -> anyhow::Result<String> {
     let Task::Classification = task else {
         return match choices.likelihood.as_deref() {
             None | Some("gaussian") => Ok("gaussian(1)".to_string()),
             Some(other @ ("student_t" | "poisson")) => Ok(other.to_string()),
-            Some(other) => bail!(
-                "--likelihood {other}: there are gaussian, student_t and poisson for numbers, bernoulli and categorical for classes"
-            ),
+            Some(other) => bail!("--likelihood {other}: this is for classes"),
         };
     };
     match (target.classes().map_or(0, <[String]>::len), choices.likelihood.as_deref()) {
-        (0 | 1, _) => {
-            bail!("{file}: the target \"{name}\" is the same in all training rows: there is nothing to learn")
-        }
         (2, None | Some("bernoulli")) => Ok("bernoulli".to_string()),
-        (n, Some("bernoulli")) => bail!("--likelihood bernoulli: the target \"{name}\" has {n} classes, not 2"),
+        (n, Some("bernoulli")) => {
+            bail!("--likelihood bernoulli: the target \"{}\" has {n} classes, not 2", target.column().0)
+        }
         (n, _) => Ok(format!("categorical({n})")),
     }
 }
@@ -283,24 +351,31 @@ fn encoded(
     Ok((values, known.iter().map(|&r| y[r]).collect()))
 }
 
-/// Targets that cannot be learned, by their place in the table.
-fn check_targets(likelihood: &str, y: &[f64], rows: &[usize], file: &str, name: &str) -> anyhow::Result<()> {
+/// Too few targets to learn from, or nothing to learn.
+fn check_variety(y: &[f64], target: &Target, file: &Path) -> anyhow::Result<()> {
+    let (file, name) = (file.display(), target.column().0);
     if y.len() < 2 {
         let rows = if y.len() == 1 { "1 row" } else { "0 rows" };
         bail!("{file}: {rows} with a known target \"{name}\" to learn from; at least 2 are needed");
     }
+    if y.iter().all(|v| *v == y[0]) {
+        let value = target.classes().and_then(|c| c.first().cloned()).unwrap_or_else(|| y[0].to_string());
+        bail!("{file}: the target \"{name}\" is {value} in all training rows: there is nothing to learn");
+    }
+    Ok(())
+}
+
+/// Targets that a likelihood cannot have, by their place in the table.
+pub fn check_targets(likelihood: &str, target: &Target, frame: &Frame, file: &Path) -> anyhow::Result<()> {
     let likelihood = likelihoods::named(likelihood)?;
-    for (&value, &row) in y.iter().zip(rows) {
+    for (i, &value) in target.encode(frame)?.values.iter().enumerate().filter(|(_, v)| !v.is_nan()) {
         if let Err(expected) = likelihood.accepts(value) {
+            let (file, row, name) = (file.display(), frame.first() + i + 1, target.column().0);
             bail!(
-                "{file}: row {}, column \"{name}\": {value} must be {expected} for --likelihood {}",
-                row + 1,
+                "{file}: row {row}, column \"{name}\": {value} must be {expected} for --likelihood {}",
                 likelihood.name()
             );
         }
-    }
-    if y.iter().all(|v| *v == y[0]) {
-        bail!("{file}: the target \"{name}\" is {} in all training rows: there is nothing to learn", y[0]);
     }
     Ok(())
 }

@@ -45,7 +45,8 @@ impl Progress {
                     *last = Instant::now();
                     let each = begun.elapsed().as_secs_f64() / (done - *first).max(1) as f64;
                     let left = duration(each * (*steps - done) as f64);
-                    eprintln!("step {done} of {steps}: {message}, {left} left");
+                    let left = if done == *steps { String::new() } else { format!(", {left} left") };
+                    eprintln!("step {done} of {steps}: {message}{left}");
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! `dkp report`: a model, or a run, as one page.
 
 use crate::choices::Task;
-use crate::failure::run_failed;
+use crate::failure::{check_distinct, run_failed};
 use crate::run::{Run, trace};
 use crate::trained::{Record, Trained};
 use crate::{judge, relevance};
@@ -32,6 +32,7 @@ pub struct Arguments {
 
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let out = a.out.clone().unwrap_or_else(|| a.subject.with_extension("html"));
+    check_distinct("--out", &out, &[&a.subject])?;
     let page = if a.subject.is_dir() { of_run(&a.subject)? } else { of_model(&mut Trained::load(&a.subject)?)? };
     write(&page, &out)?;
     if !a.quiet {
@@ -49,6 +50,9 @@ pub fn write(report: &Report, out: &Path) -> anyhow::Result<()> {
 /// What is known of a run from its folder: its course and its settings.
 fn of_run(folder: &Path) -> anyhow::Result<Report> {
     let order = Run::order(folder)?;
+    if !Run::is_unfinished(folder) && order.out.exists() {
+        return of_model(&mut Trained::load(&order.out)?);
+    }
     let name = |path: &Path| path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
     let target = order.config.table.target.clone().unwrap_or_default();
     let settings = toml::Table::try_from(&order.config.model)?;
@@ -87,7 +91,10 @@ pub fn of_model(trained: &mut Trained) -> anyhow::Result<Report> {
         evaluation,
         layers,
         relevance,
-        settings: settings.map(|(k, v)| (k.replace('_', " "), v.to_string().trim_matches('"').to_string())).collect(),
+        settings: settings
+            .map(|(k, v)| (k.replace('_', " "), v.to_string().trim_matches('"').to_string()))
+            .chain(record.notes.iter().map(|n| ("table".to_string(), n.clone())))
+            .collect(),
         warnings: warnings(record),
     })
 }
@@ -144,7 +151,7 @@ fn summary(record: &Record) -> Vec<Fact> {
 }
 
 fn warnings(record: &Record) -> Vec<String> {
-    let mut warnings = record.notes.clone();
+    let mut warnings = Vec::new();
     if record.rows_held_out > 0 && record.rows_held_out < 30 {
         warnings.push(format!(
             "Only {} rows were held out: what is said of errors and calibration is uncertain.",

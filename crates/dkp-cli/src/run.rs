@@ -37,7 +37,10 @@ const TRACE: usize = 400;
 impl Run {
     /// The folder of the run that makes a model.
     pub fn folder_of(out: &Path) -> PathBuf {
-        out.with_extension("run")
+        match out.extension() {
+            Some(extension) if extension == "dkp" || extension == "run" => out.with_extension("run"),
+            _ => PathBuf::from(format!("{}.run", out.display())),
+        }
     }
 
     /// Whether there is an unfinished run.
@@ -59,18 +62,21 @@ impl Run {
     /// What an unfinished run was told to do.
     pub fn order(folder: &Path) -> anyhow::Result<Order> {
         let path = folder.join(SETTINGS);
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("--resume {}: there is no run here", folder.display()))?;
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("{}: there is no run here", folder.display()))?;
         toml::from_str(&text).with_context(|| path.display().to_string())
     }
 
     /// Opens an unfinished run: its model and state, and the digest of its data.
     pub fn resume(folder: &Path) -> anyhow::Result<(Run, Model, State, String)> {
         if !Run::is_unfinished(folder) {
-            bail!(
-                "--resume {}: there is no checkpoint: the run is finished, or stopped before its first",
-                folder.display()
-            );
+            let (folder, out) = (folder.display(), Run::order(folder)?.out);
+            match out.exists() {
+                true => bail!("--resume {folder}: there is no checkpoint: the run is finished, see {}", out.display()),
+                false => {
+                    bail!("--resume {folder}: there is no checkpoint: the run stopped before its first; begin anew")
+                }
+            }
         }
         let (Loaded { model, companion }, state) = file::load_run(&folder.join(CHECKPOINT))?;
         let digest = companion.metadata["data"].as_str().unwrap_or_default().to_string();

@@ -1,7 +1,7 @@
 //! `dkp train`: from a table to a model.
 
 use crate::choices::{Choices, Config, Roles, Task};
-use crate::failure::run_failed;
+use crate::failure::{check_distinct, run_failed};
 use crate::prepare::{Prepared, prepare};
 use crate::progress::{Progress, duration, peak_memory};
 use crate::run::{Order, Run, forget_checkpoint};
@@ -43,7 +43,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Goes on with a run that was stopped, to the same bits.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["data", "out", "config", "target"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["data", "out", "config", "force", "Roles", "Choices"])]
     resume: Option<PathBuf>,
     /// Begins anew where an unfinished run is.
     #[arg(long)]
@@ -65,6 +65,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     crate::use_threads(arguments.threads)?;
+    interrupt::install();
     let quiet = arguments.quiet || arguments.json;
     let (trained, out) = match &arguments.resume {
         Some(folder) => resume(folder, quiet)?,
@@ -89,19 +90,27 @@ fn begin(a: &Arguments, quiet: bool) -> anyhow::Result<(Trained, PathBuf)> {
     let data = a.data.as_deref().context("DATA is missing")?;
     let out = a.out.clone().unwrap_or_else(|| data.with_extension("dkp"));
     let folder = Run::folder_of(&out);
+    if out == folder {
+        bail!("--out {}: names that end in .run are for the folders of runs", out.display());
+    }
     if Run::is_unfinished(&folder) && !a.force {
         let folder = folder.display();
         bail!("{folder} is an unfinished run: go on with `dkp train --resume {folder}`, or begin anew with --force");
     }
     let prepared = prepare(data, &config.table, &config.model)?;
-    if out == *data {
-        bail!("--out {}: this is the table itself", out.display());
-    }
+    let inputs = [Some(data), config.table.test.as_deref(), a.config.as_deref()];
+    check_distinct("--out", &out, &inputs.into_iter().flatten().collect::<Vec<_>>())?;
     check_writable(&out)?;
     try_settings(&prepared.record, &prepared.train)?;
+    let mut config = config;
+    config.table.test = config.table.test.as_deref().map(absolute).transpose()?;
     let order = Order { data: absolute(data)?, out: absolute(&out)?, config };
-    let mut say = Say(quiet);
+    let say = Say(quiet);
     say.data(&prepared);
+    if out.exists() {
+        say.line(&format!("{} will be replaced", out.display()));
+    }
+    say.line("starting …");
     let model = start(&prepared.record, &prepared.train)?;
     let run = Run::begin(&folder, &order)?;
     let trained = train(prepared, model, None, run, &folder, &out, quiet)?;
@@ -184,6 +193,8 @@ fn train(
     }
     interrupt::release();
     progress.finish();
+    // whatever happens to the last step, writing the model, the run can be resumed
+    run.checkpoint(trainer.model(), trainer.state(), &digest)?;
     let trace = run.finish()?;
     let mut trained = Trained { model, record, tensors: BTreeMap::from([("trace".to_string(), trace)]) };
     conclude(&mut trained, &train, held_out.as_ref())?;
@@ -220,7 +231,7 @@ impl Say {
         }
     }
 
-    fn data(&mut self, prepared: &Prepared) {
+    fn data(&self, prepared: &Prepared) {
         let record = &prepared.record;
         let features = record.encoder.width();
         let held_out = match record.rows_held_out {

@@ -25,7 +25,6 @@ pub struct Record {
     pub task: Task,
     pub id: Vec<String>,
     pub na: Vec<String>,
-    pub delimiter: Option<char>,
     pub encoder: Encoder,
     pub target: Target,
     pub feature_scale: Scaler,
@@ -65,11 +64,6 @@ impl BoundRecord {
 }
 
 impl Record {
-    /// How tables are read.
-    pub fn options(&self) -> dkp_table::Options {
-        dkp_table::Options { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone() }
-    }
-
     /// The target's name.
     pub fn target_name(&self) -> String {
         self.target.column().0

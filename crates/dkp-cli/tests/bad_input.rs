@@ -46,7 +46,11 @@ fn tables_that_cannot_be_learned_from() {
         &[],
         "t.csv: the target \"y\" is 7 in all training rows: there is nothing to learn",
     );
-    refused_table("x,y\n1,a\n2,a\n3,a\n", &[], "t.csv: the target \"y\" is the same in all training rows");
+    refused_table(
+        "x,y\n1,a\n2,a\n3,a\n",
+        &[],
+        "t.csv: the target \"y\" is a in all training rows: there is nothing to learn",
+    );
     refused_table("x,y\n1,\n2,NA\n", &[], "t.csv: the target \"y\" has no values at all");
     refused_table("x,x,y\n1,2,3\n4,5,6\n", &[], "t.csv: two columns are named \"x\"");
     refused_table(",y\n1,2\n3,4\n", &[], "t.csv: column 1 has no name");
@@ -75,6 +79,13 @@ fn tables_that_cannot_be_learned_from() {
         &["--likelihood", "bernoulli", "--holdout", "0"],
         "--likelihood bernoulli: the target \"y\" has 3 classes",
     );
+    refused_table(
+        "x,y\n5,1\n5,2\n5,3\n",
+        &[],
+        "t.csv: no column beside the target \"y\" varies over the training rows",
+    );
+    let dates = "d,x,y\n31/01/2024,1,2\n01/02/2024,2,3\n";
+    refused_table(dates, &["--time", "d"], "--time d: \"31/01/2024\" does not sort by time: write dates as 2024-01-31");
 }
 
 #[test]
@@ -103,7 +114,13 @@ fn flags_that_make_no_sense() {
     with(&["--holdout", "1.5"], "--holdout must be at least 0 and less than 1");
     with(&["--rate=-1"], "--rate must be positive");
     with(&["--rate", "fast"], "invalid value 'fast' for '--rate <RATE>'");
-    with(&["--resume", "x.run"], "the argument '[DATA]' cannot be used with '--resume <RUN>'");
+    with(&["--resume", "x.run"], "cannot be used with");
+    refused(&place, &["train", "--resume", "x.run", "--steps", "3"], 2, "cannot be used with");
+    with(
+        &["--time", "town"],
+        "--time town: t.csv: expected numbers, or dates such as 2024-01-31: \"Bath\" in row 1 is neither",
+    );
+    with(&["--time", "area"], "--time area: t.csv: 7 values are missing: every row needs its time");
     with(&["--colour", "red"], "unexpected argument '--colour' found");
     with(&["--steps", "0"], "--steps must be from 1");
     with(&["--kernel", "squexp"], "--kernel: there is no kernel \"squexp\"; there are sqexp");
@@ -119,7 +136,7 @@ fn flags_that_make_no_sense() {
     );
     with(&["--config", "none.toml"], "--config none.toml");
     place.write("wrong.toml", "[model]\nstep = 3\n");
-    with(&["--config", "wrong.toml"], "unknown field `step`");
+    with(&["--config", "wrong.toml"], "--config wrong.toml, line 2: unknown field `step`");
     place.write("wrong.toml", "[model]\nrate = -3.0\n");
     with(&["--config", "wrong.toml"], "--config wrong.toml: --rate must be positive");
     refused(
@@ -128,7 +145,7 @@ fn flags_that_make_no_sense() {
         2,
         "t.csv: which column is to be predicted? Give --target; there are \"id\", \"rooms\"",
     );
-    refused(&place, &["train", "--resume", "t.run"], 2, "--resume t.run: there is no run here");
+    refused(&place, &["train", "--resume", "t.run"], 2, "t.run: there is no run here");
     refused(&place, &["sample", "--kernel", "sqexp", "--parameters", "1"], 2, "the kernel has the parameters");
     refused(&place, &["sample", "--out", "x.docx"], 2, "--out: x.docx: unknown kind of file");
 }
@@ -204,6 +221,22 @@ fn tables_that_do_not_fit_the_model() {
         "--quantiles 2: expected numbers between 0 and 1",
     );
     refused(&place, &["predict", "flats.dkp", "flats.csv", "--id", "nobody"], 2, "there is no column \"nobody\"");
+    place.write("named.csv", flats().replacen("id,", "mean,", 1));
+    refused(
+        &place,
+        &["predict", "flats.dkp", "named.csv", "--id", "mean"],
+        2,
+        "--id mean: predictions have a column of this name",
+    );
+    let counts = ["train", "flats.csv", "--target", "rooms", "--likelihood", "poisson", "--ignore", "id,sold,kind"];
+    place.done(&[&counts[..], &["--out", "counts.dkp", "--quiet"], &SMALL].concat());
+    place.write("negative.csv", "rooms,area,town,lift,price\n1,50,Bath,true,10\n-2,50,Bath,true,10\n");
+    refused(
+        &place,
+        &["evaluate", "counts.dkp", "negative.csv"],
+        2,
+        "negative.csv: row 2, column \"rooms\": -2 must be a whole number",
+    );
 }
 
 #[test]
@@ -220,7 +253,12 @@ fn outputs_that_cannot_be_written() {
     refused(&place, &["report", "flats.dkp", "--out", "no/such/r.html"], 1, "--out no/such/r.html");
     refused(&place, &["sample", "--out", "no/such/s.svg"], 1, "--out no/such/s.svg");
     let before = place.text("flats.csv");
-    refused(&place, &[&train[..], &["flats.csv"]].concat(), 2, "--out flats.csv: this is the table itself");
+    refused(&place, &[&train[..], &["flats.csv"]].concat(), 2, "--out flats.csv: this is flats.csv, which is read");
+    let own = place.file("flats.csv").display().to_string();
+    refused(&place, &[&train[..], &[own.as_str()]].concat(), 2, "which is read");
+    refused(&place, &["predict", "flats.dkp", "flats.csv", "--out", "./flats.csv"], 2, "which is read");
+    refused(&place, &["report", "flats.dkp", "--out", "flats.dkp"], 2, "which is read");
+    refused(&place, &[&train[..], &["m.run"]].concat(), 2, "names that end in .run are for the folders of runs");
     assert_eq!(place.text("flats.csv"), before);
 }
 

@@ -189,6 +189,34 @@ fn held_out_rows_are_chosen_as_asked() {
     assert!(said.err.contains("120 rows to learn from, 30 held out"), "{}", said.err);
 }
 
+/// Dates sort as text, and few groups leave at least one out.
+#[test]
+fn the_latest_rows_and_at_least_one_group_are_held_out() {
+    let place = Place::new();
+    let day = |n: usize| format!("20{:02}-0{}-1{}", 10 + n % 7, 1 + n % 9, n % 8);
+    let rows: String = (0..60).map(|n| format!("{},{},{n},{}\n", day(n), n % 3, n * n % 11)).collect();
+    place.write("t.csv", format!("when,group,x,y\n{rows}"));
+    let said = train(&place, &["t.csv", "--target", "y", "--time", "when", "--ignore", "group"]);
+    assert!(said.err.contains("54 rows to learn from, 6 held out"), "{}", said.err);
+    let said = train(&place, &["t.csv", "--target", "y", "--group", "group", "--ignore", "when"]);
+    assert!(said.err.contains("40 rows to learn from, 20 held out"), "{}", said.err);
+}
+
+/// true and TRUE are one class; a reader that stops is no failure.
+#[test]
+fn truth_is_truth_however_it_is_written() {
+    let place = Place::new();
+    let cell = |n: usize| ["true", "TRUE", "False", "false"][n % 4];
+    let rows: String = (0..80).map(|n| format!("{},{}\n", n % 4 + n % 3, cell(n))).collect();
+    place.write("t.csv", format!("x,y\n{rows}"));
+    let said = train(&place, &["t.csv", "--target", "y"]);
+    assert!(said.err.contains("classification of y: 2 classes"), "{}", said.err);
+    let script = format!("{} inspect t.dkp | true; exit ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_dkp"));
+    let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(place.path()).output().unwrap();
+    let outcome = Outcome::of(output);
+    assert_eq!((outcome.code, outcome.err.as_str()), (0, ""));
+}
+
 /// Every family, several kernels, likelihoods; parameters set, frozen and tied; a file of settings.
 #[test]
 fn settings_reach_the_model() {
@@ -243,7 +271,8 @@ fn settings_reach_the_model() {
 #[test]
 fn a_killed_run_resumes_to_the_same_bits() {
     let place = Place::new();
-    place.write("flats.csv", flats());
+    // a row without a target is noted, without the folder in which the run began
+    place.write("flats.csv", flats() + "flat 120,2,40,Bath,true,,no,studio\n");
     let arguments = |out: &'static str| {
         ["train", "flats.csv", "--target", "price", "--ignore", "id,sold,kind", "--out", out, "--steps", "400"]
             .into_iter()
@@ -273,7 +302,7 @@ fn a_killed_run_resumes_to_the_same_bits() {
     assert_eq!(place.read("part.run/metrics.jsonl"), place.read("whole.run/metrics.jsonl"));
     let finished = place.dkp(&["train", "--resume", "part.run"]);
     assert_eq!(finished.code, 2);
-    assert!(finished.err.contains("there is no checkpoint"), "{}", finished.err);
+    assert!(finished.err.contains("there is no checkpoint: the run is finished"), "{}", finished.err);
 }
 
 /// Ctrl-C leaves a checkpoint, says how to go on, and is a failure of the run.
@@ -337,7 +366,6 @@ fn the_demonstration_needs_no_data() {
     assert_eq!(place.text("dkp-demo/red-wine.csv").lines().count(), 1600);
 }
 
-/// A reader that stops reading is no failure.
 #[test]
 fn help_and_completions_are_there() {
     let place = Place::new();

@@ -29,6 +29,8 @@ struct Classes {
     labels: Vec<String>,
     /// Whether all are numbers, which are then compared by value.
     numeric: bool,
+    /// Whether they are true and false, however these are written.
+    boolean: bool,
 }
 
 /// The target of some rows.
@@ -92,19 +94,30 @@ impl Target {
 impl Classes {
     fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Classes {
         let distinct: BTreeSet<&str> = texts.collect();
+        let lower: BTreeSet<String> = distinct.iter().map(|t| t.to_lowercase()).collect();
+        if lower.iter().all(|t| t == "true" || t == "false") && !lower.is_empty() {
+            return Classes { labels: lower.into_iter().collect(), numeric: false, boolean: true };
+        }
         let numbers: Option<Vec<f64>> = distinct.iter().map(|t| number(t)).collect();
         let Some(mut numbers) = numbers.filter(|n| !n.is_empty()) else {
-            return Classes { labels: distinct.into_iter().map(str::to_string).collect(), numeric: false };
+            return Classes {
+                labels: distinct.into_iter().map(str::to_string).collect(),
+                numeric: false,
+                boolean: false,
+            };
         };
         numbers.sort_by(f64::total_cmp);
         numbers.dedup();
-        Classes { labels: numbers.into_iter().map(label).collect(), numeric: true }
+        Classes { labels: numbers.into_iter().map(label).collect(), numeric: true, boolean: false }
     }
 
     fn index(&self, text: &str) -> Option<usize> {
         if self.numeric {
             let label = label(number(text)?);
             return self.labels.iter().position(|l| *l == label);
+        }
+        if self.boolean {
+            return self.labels.iter().position(|l| l.eq_ignore_ascii_case(text));
         }
         self.labels.binary_search_by(|l| l.as_str().cmp(text)).ok()
     }

@@ -43,7 +43,8 @@ fn map(layer: &LayerMatrix, name: &str) -> String {
     }
     let order = permutation(&layer.order, size);
     let title = "Blocks are groups of points that look alike";
-    let arranged = if order.is_some() { "arranged by the first eigenvector" } else { "in their own order" };
+    let arranged =
+        if order.is_some() { "arranged so that similar ones stand side by side" } else { "in their own order" };
     let caption = format!("Rows and columns are the {}, {arranged}.", count(size, "inducing point"));
     let source = |i: usize| order.as_ref().map_or(i, |o| o[i]);
     let cells = (0..size).flat_map(|j| (0..size).map(move |i| (i, j)));

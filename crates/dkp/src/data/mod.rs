@@ -184,7 +184,9 @@ impl Scaler {
 /// A random order of `count` things.
 pub(crate) fn shuffled(count: usize, key: Key, site: u32) -> Vec<usize> {
     let mut values = vec![0.0; count];
-    fill_normal(key.stream(u32::MAX, site), count, |_| 0, &mut values);
+    if count > 0 {
+        fill_normal(key.stream(u32::MAX, site), count, |_| 0, &mut values);
+    }
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     order

@@ -25,7 +25,7 @@ impl Split {
         Split::last_of(&shuffled(rows, Key::new(seed), SITE), fraction)
     }
 
-    /// Holds out whole groups, at random, that together have at most a fraction of the rows.
+    /// Holds out whole groups, at random, that together have at most a fraction of the rows; or the smallest one, if all are larger.
     ///
     /// ```
     /// use dkp::data::Split;
@@ -39,6 +39,10 @@ impl Split {
         let members: Vec<Vec<usize>> = members.into_values().collect();
         let wanted = count(groups.len(), fraction);
         let mut held_out: Vec<usize> = Vec::new();
+        if wanted > 0 && members.len() > 1 && members.iter().all(|m| m.len() > wanted) {
+            held_out = members.iter().min_by_key(|m| m.len()).cloned().unwrap_or_default();
+            return Split::of(groups.len(), held_out);
+        }
         for g in shuffled(members.len(), Key::new(seed), SITE) {
             if held_out.len() + members[g].len() <= wanted {
                 held_out.extend(&members[g]);
@@ -47,15 +51,15 @@ impl Split {
         Split::of(groups.len(), held_out)
     }
 
-    /// Holds out the latest rows; those of equal time stay in their order.
+    /// Holds out the latest rows; those of equal time stay in their order, and NaN is latest.
     ///
     /// ```
     /// use dkp::data::Split;
     /// assert_eq!(Split::by_time(&[3.0, 1.0, 2.0, 0.0], 0.5).held_out, [0, 2]);
     /// ```
-    pub fn by_time<T: PartialOrd>(times: &[T], fraction: f64) -> Split {
+    pub fn by_time(times: &[f64], fraction: f64) -> Split {
         let mut order: Vec<usize> = (0..times.len()).collect();
-        order.sort_by(|&a, &b| times[a].partial_cmp(&times[b]).unwrap_or(std::cmp::Ordering::Equal));
+        order.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
         Split::last_of(&order, fraction)
     }
 
@@ -94,6 +98,7 @@ mod tests {
         }
         assert_ne!(Split::random(37, 0.5, 1), Split::random(37, 0.5, 2));
         assert_eq!(Split::random(0, 0.5, 1), Split { train: vec![], held_out: vec![] });
-        assert_eq!(Split::by_time(&[f64::NAN, 1.0], 0.5).held_out.len(), 1);
+        assert_eq!(Split::by_time(&[f64::NAN, 1.0], 0.5).held_out, [0]);
+        assert_eq!(Split::by_group(&["a", "b", "b", "a", "b"], 0.1, 0).held_out, [0, 3]);
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn encode(contents: &Contents) -> Vec<u8> {
     let metadata = HashMap::from([(KEY.to_string(), description)]);
     let tensors = contents.tensors.iter().map(|(name, t)| (name, Bytes(t)));
     let mut bytes = safetensors::serialize(tensors, Some(metadata)).expect("shapes are those of the values");
-    let at = find(&bytes, zeros.as_bytes()).expect("the description is in the header");
+    let at = last(header(&bytes), zeros.as_bytes()).expect("the description is in the header");
     let digest = hex(&Sha256::digest(&bytes));
     bytes[at..at + DIGITS].copy_from_slice(digest.as_bytes());
     bytes
@@ -122,8 +122,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Contents, Problem> {
         _ => return Err(Problem::Damaged("its description has no version".to_string())),
     }
     let digest = description["sha256"].as_str().filter(|d| d.len() == DIGITS).unwrap_or_default();
-    let header = &bytes[..(8 + header_length).min(bytes.len())];
-    let at = find(header, digest.as_bytes()).filter(|_| !digest.is_empty());
+    let at = last(&bytes[..(8 + header_length).min(bytes.len())], digest.as_bytes()).filter(|_| !digest.is_empty());
     let at = at.ok_or_else(|| Problem::Damaged("its description has no checksum".to_string()))?;
     let mut hash = Sha256::new();
     [&bytes[..at], &[b'0'; DIGITS], &bytes[at + DIGITS..]].iter().for_each(|part| hash.update(part));
@@ -141,8 +140,15 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Contents, Problem> {
     Ok(Contents { metadata: description["contents"].clone(), tensors: tensors.collect::<Result<_, _>>()? })
 }
 
-fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
-    bytes.windows(part.len().max(1)).position(|w| w == part)
+/// The part of a file before its tensors.
+fn header(bytes: &[u8]) -> &[u8] {
+    let length = bytes.first_chunk().map_or(0, |n| u64::from_le_bytes(*n) as usize);
+    &bytes[..length.saturating_add(8).min(bytes.len())]
+}
+
+/// Keys are sorted, so that the digest comes after everything that users name.
+fn last(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len().max(1)).rposition(|w| w == part)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -42,12 +42,20 @@ pub use state::{load_run, save_run};
 #[non_exhaustive]
 pub enum Error {
     /// The system refused.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        cause: std::io::Error,
+    },
+    /// A part that no name stands for, or numbers that do not fit their shape: it could not be read back.
+    #[error("{}: the model cannot be written: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        reason: String,
     },
     /// Bytes are missing or changed.
     #[error("{}: the file is damaged: {reason}", path.display())]
@@ -102,8 +110,18 @@ const COMPANION: &str = "kept.";
 
 /// Writes a model; the same model gives the same bytes. A parameter is written as optimisers see it: a positive one as its logarithm.
 pub fn save(path: &Path, model: &Model, companion: &Companion) -> Result<(), Error> {
-    let contents = contents("model", model, companion);
-    write_atomically(path, &container::encode(&contents)).map_err(|source| Error::Io { path: path.into(), source })
+    write(path, &contents("model", model, companion))
+}
+
+/// Writes what can be read back.
+fn write(path: &Path, contents: &Contents) -> Result<(), Error> {
+    let unreadable = |reason: String| Error::Unreadable { path: path.into(), reason };
+    let fits = |t: &Tensor| t.shape.iter().product::<usize>() == t.values.len();
+    if let Some((name, _)) = contents.tensors.iter().find(|(_, t)| !fits(t)) {
+        return Err(unreadable(format!("the values of \"{name}\" do not fit its shape")));
+    }
+    self::model(contents).map_err(unreadable)?;
+    write_atomically(path, &container::encode(contents)).map_err(|cause| Error::Io { path: path.into(), cause })
 }
 
 /// Reads a model, if the file is whole and describes one.
@@ -115,7 +133,7 @@ pub fn load(path: &Path) -> Result<Loaded, Error> {
 }
 
 fn read(path: &Path, expected: &'static str) -> Result<Contents, Error> {
-    let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.into(), source })?;
+    let bytes = std::fs::read(path).map_err(|cause| Error::Io { path: path.into(), cause })?;
     let contents = container::decode(&bytes).map_err(|problem| problem.of(path, expected))?;
     match contents.metadata["kind"].as_str() {
         Some(kind) if kind == expected => Ok(contents),

@@ -1,7 +1,6 @@
 //! A training run as a file: the model as it is, and what it takes to go on to the same bits.
 
-use super::{Companion, Error, Loaded, Tensor, companion, contents, model, parameter_tensors, read};
-use super::{container, write_atomically};
+use super::{Companion, Error, Loaded, Tensor, companion, contents, model, parameter_tensors, read, write};
 use crate::model::Model;
 use crate::params::Parameters;
 use crate::train::{Adam, State};
@@ -41,7 +40,7 @@ pub fn save_run(path: &Path, model: &Model, state: &State, companion: &Companion
         optional(*good_mean),
     ];
     contents.tensors.insert(NUMBERS.to_string(), Tensor::vector(numbers));
-    write_atomically(path, &container::encode(&contents)).map_err(|source| Error::Io { path: path.into(), source })
+    write(path, &contents)
 }
 
 /// Reads a run: the model, and the state to resume it from.

@@ -80,6 +80,36 @@ fn a_model_is_read_back_to_the_bit() {
     }
 }
 
+/// Names that look like the place of the digest, and parts that have no name.
+#[test]
+fn odd_companions_and_models() {
+    let architecture = Architecture::nngp(Arc::new(Relu), 0, Arc::new(Gaussian::new(1)));
+    let model = initialise(architecture, &data(1), start()).unwrap();
+    let path = Path::new("odd");
+    let companion =
+        Companion { metadata: json!({ "level": "0".repeat(64), "sha256": "0".repeat(70) }), ..Companion::default() };
+    save(&path.0, &model, &companion).unwrap();
+    assert_eq!(load(&path.0).unwrap().companion, companion);
+    let mut wrong = Companion::default();
+    wrong.tensors.insert("odd".into(), Tensor { shape: vec![3], values: vec![1.0] });
+    let message = save(&path.0, &model, &wrong).unwrap_err().to_string();
+    assert!(message.ends_with("the values of \"kept.odd\" do not fit its shape"), "{message}");
+
+    #[derive(Clone)]
+    struct Mine;
+    impl dkp_tape::KernelMap for Mine {
+        type Parameters = [f64; 0];
+        const NAMES: &'static [&'static str] = &[];
+        fn at(&self, p: &[f64; 0], g: f64, row: f64, col: f64) -> dkp_tape::Jet<[f64; 0]> {
+            dkp_tape::KernelMap::at(&Relu, p, g, row, col)
+        }
+    }
+    let own = Architecture::nngp(Arc::new(Mine), 0, Arc::new(Gaussian::new(1)));
+    let model = initialise(own, &data(1), start()).unwrap();
+    let message = save(&path.0, &model, &Companion::default()).unwrap_err().to_string();
+    assert!(message.contains("the model cannot be written: there is no kernel \"Mine\""), "{message}");
+}
+
 /// Every truncation and every changed byte is noticed.
 #[test]
 fn damage_is_noticed_wherever_it_is() {

@@ -19,6 +19,7 @@ pub use categorical::Categorical;
 pub use gaussian::Gaussian;
 pub use named::{LIKELIHOOD_NAMES, named};
 pub use poisson::Poisson;
+pub(crate) use quadrature::LEGENDRE;
 pub use quadrature::Peak;
 pub use scalar::{Density, DensityJet, Scalar};
 pub use student_t::StudentT;

@@ -19,7 +19,7 @@ const REACH: f64 = 9.0;
 /// A peak farther from the mean than this, in standard deviations, weighs nothing.
 const FARTHEST: f64 = 60.0;
 /// Gauss–Legendre nodes on [−1, 1] and weights, eight of them by symmetry.
-const LEGENDRE: [(f64, f64); 4] = [
+pub(crate) const LEGENDRE: [(f64, f64); 4] = [
     (0.183_434_642_495_649_8, 0.362_683_783_378_362),
     (0.525_532_409_916_329, 0.313_706_645_877_887_3),
     (0.796_666_477_413_626_7, 0.222_381_034_453_374_48),

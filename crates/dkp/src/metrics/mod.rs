@@ -6,10 +6,12 @@ use serde::Serialize;
 
 /// Central intervals whose coverage is reported.
 pub const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
-/// Probabilities left out at each end of the integral that is the CRPS.
-const TAIL: f64 = 1e-7;
-/// Intervals of Simpson's rule for each side of it.
-const INTERVALS: usize = 200;
+/// Probabilities below the median at whose quantiles panels of the integral that is the CRPS end; the same above.
+const PANELS: [f64; 12] = [1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 5e-3, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4];
+/// Whole numbers that the CRPS of counts is summed over, at most.
+const LONGEST_SUM: f64 = 1e6;
+/// Gauss–Legendre nodes on [−1, 1] and weights, eight of them by symmetry.
+const LEGENDRE: [(f64, f64); 4] = crate::likelihoods::LEGENDRE;
 /// Classes of confidence in the calibration error of a classifier.
 const BINS: usize = 15;
 
@@ -62,6 +64,8 @@ pub struct Score {
     pub crps: f64,
     /// P(target ≤ what it was), halfway through a jump.
     pub pit: f64,
+    /// P(target = what it was): 0 where targets are continuous.
+    pub jump: f64,
 }
 
 /// Scores for one target of predictions, made in scales in which 0 is `zero` and 1 is `unit` more.
@@ -78,6 +82,7 @@ pub fn scores(prediction: &Prediction, target: usize, y: &[f64], zero: f64, unit
             log_density: prediction.log_density(n, &targets) - unit.ln(),
             crps: unit * crps(prediction, n, target, y[n]),
             pit: pit(prediction, n, target, y[n]),
+            jump: jump(prediction, n, target, y[n]),
         }
     };
     (0..y.len()).into_par_iter().filter(|&n| !y[n].is_nan()).map(score).collect()
@@ -92,11 +97,10 @@ impl Regression {
     /// Of some scores; NaN if there are none.
     pub fn of(scores: &[Score]) -> Regression {
         let average = |f: fn(&Score) -> f64| scores.iter().map(f).sum::<f64>() / scores.len() as f64;
-        let pits: Vec<f64> = scores.iter().map(|s| s.pit).collect();
-        let coverage = LEVELS.map(|c| {
-            let inside = pits.iter().filter(|p| (**p - 0.5).abs() <= 0.5 * c).count();
-            inside as f64 / scores.len() as f64
-        });
+        // between the quantiles of ½(1 − c) and ½(1 + c)
+        let inside =
+            |s: &&Score, c: f64| s.pit + 0.5 * s.jump >= 0.5 * (1.0 - c) && s.pit - 0.5 * s.jump <= 0.5 * (1.0 + c);
+        let coverage = LEVELS.map(|c| scores.iter().filter(|s| inside(s, c)).count() as f64 / scores.len() as f64);
         Regression {
             rows: scores.len(),
             log_likelihood: average(|s| s.log_density),
@@ -104,41 +108,53 @@ impl Regression {
             mae: average(|s| (s.median - s.observed).abs()),
             crps: average(|s| s.crps),
             coverage,
-            calibration: calibration(&pits),
+            calibration: calibration(scores),
         }
     }
 }
 
-/// P(target ≤ y), halfway through a jump: uniform over data that are as predicted.
+/// P(target ≤ y), halfway through a jump.
 pub fn pit(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
-    let below = y - 1e-9 * y.abs().max(1.0);
-    0.5 * (prediction.cdf(point, target, y) + prediction.cdf(point, target, below))
+    prediction.cdf(point, target, y) - 0.5 * jump(prediction, point, target, y)
 }
 
-/// ∫ (F(z) − 1[z ≥ y])² dz, by Simpson's rule on either side of y.
+/// P(target = y).
+fn jump(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
+    if !prediction.is_discrete() {
+        return 0.0;
+    }
+    (prediction.cdf(point, target, y) - prediction.cdf(point, target, y - 0.5)).max(0.0)
+}
+
+/// ∫ (F(z) − 1[z ≥ y])² dz: between quantiles, at which panels of Gauss–Legendre nodes end, so that narrow and wide parts of a
+/// mixture are seen alike; over whole numbers the sum, which is exact.
 pub fn crps(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
-    let low = prediction.quantile(point, target, TAIL).min(y);
-    let high = prediction.quantile(point, target, 1.0 - TAIL).max(y);
-    let side = |from: f64, to: f64, g: &dyn Fn(f64) -> f64| {
-        let h = (to - from) / INTERVALS as f64;
-        let weight = |i: usize| match i {
-            0 | INTERVALS => 1.0,
-            i if i % 2 == 1 => 4.0,
-            _ => 2.0,
-        };
-        (0..=INTERVALS).map(|i| weight(i) * g(from + h * i as f64)).sum::<f64>() * h / 3.0
-    };
     let f = |z: f64| prediction.cdf(point, target, z);
-    side(low, y, &|z| f(z).powi(2)) + side(y, high, &|z| (1.0 - f(z)).powi(2))
+    let term = |z: f64| if z >= y { (1.0 - f(z)).powi(2) } else { f(z).powi(2) };
+    let tails = PANELS.into_iter().chain([0.5]).chain(PANELS.into_iter().rev().map(|p| 1.0 - p));
+    let mut ends: Vec<f64> = tails.map(|p| prediction.quantile(point, target, p)).chain([y]).collect();
+    ends.sort_by(f64::total_cmp);
+    if prediction.is_discrete() {
+        let (low, high) = (ends[0].floor(), ends[ends.len() - 1].ceil());
+        let count = (high - low).min(LONGEST_SUM) as usize;
+        return (0..=count).map(|k| term(low + k as f64)).sum();
+    }
+    let panel = |ends: &[f64]| {
+        let (middle, half) = (0.5 * (ends[0] + ends[1]), 0.5 * (ends[1] - ends[0]));
+        half * LEGENDRE.into_iter().map(|(x, w)| w * (term(middle - half * x) + term(middle + half * x))).sum::<f64>()
+    };
+    ends.windows(2).map(panel).sum()
 }
 
-/// The mean over probabilities p of |fraction of PIT values below p − p|.
-fn calibration(pits: &[f64]) -> f64 {
-    let mut sorted = pits.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let levels = (1..100).map(|i| i as f64 / 100.0);
-    let distance = |p: f64| (sorted.partition_point(|&x| x <= p) as f64 / sorted.len() as f64 - p).abs();
-    levels.map(distance).sum::<f64>() / 99.0
+/// The mean over probabilities p of |frequency of targets up to the quantile of p − p|; a target with a jump counts in part
+/// (Czado, Gneiting & Held 2009).
+fn calibration(scores: &[Score]) -> f64 {
+    let part = |s: &Score, p: f64| match s.jump {
+        jump if jump > 0.0 => ((p - (s.pit - 0.5 * jump)) / jump).clamp(0.0, 1.0),
+        _ => f64::from(s.pit <= p),
+    };
+    let distance = |p: f64| (scores.iter().map(|s| part(s, p)).sum::<f64>() / scores.len() as f64 - p).abs();
+    (1..100).map(|i| distance(i as f64 / 100.0)).sum::<f64>() / 99.0
 }
 
 /// How one prediction of a class turned out.
@@ -197,7 +213,7 @@ impl Classification {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::likelihoods::{Bernoulli, Gaussian, Poisson, Scalar};
+    use crate::likelihoods::{Bernoulli, Gaussian, Poisson, Scalar, StudentT};
     use std::sync::Arc;
 
     fn normal_cdf(x: f64) -> f64 {
@@ -246,11 +262,64 @@ mod tests {
         assert!((-1000.0..=1000.0).contains(&apart.quantile(0, 0, 0.5)));
         let coin = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![2.0, 0.5]);
         let zero = coin.cdf(0, 0, 0.0);
-        assert!(coin.quantile(0, 0, zero - 1e-3).abs() < 1e-9 && (coin.quantile(0, 0, zero + 1e-3) - 1.0).abs() < 1e-9);
+        assert_eq!((coin.quantile(0, 0, zero - 1e-3), coin.quantile(0, 0, zero + 1e-3)), (0.0, 1.0));
         let counts = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![1.0, 0.1]);
         let median = counts.quantile(0, 0, 0.5);
-        assert!((median - median.round()).abs() < 1e-9, "{median}");
-        assert!(counts.cdf(0, 0, median + 1e-6) >= 0.5 && counts.cdf(0, 0, median - 1e-6) < 0.5);
+        assert!(median.fract() == 0.0 && counts.cdf(0, 0, median) >= 0.5 && counts.cdf(0, 0, median - 1.0) < 0.5);
+        assert_eq!((counts.quantile(0, 0, 1.0), counts.quantile(0, 0, 0.0)), (f64::INFINITY, f64::NEG_INFINITY));
+    }
+
+    /// A narrow mixture with a wide component, heavy tails (SciPy's quadrature), and counts by their sum.
+    #[test]
+    fn crps_of_odd_distributions() {
+        let mut components = [0.0, 0.01 - 1e-6].repeat(99);
+        components.extend([0.0, 100.0 - 1e-6]);
+        let p = Prediction::from_components(Arc::new(Gaussian::new(1)), vec![vec![1e-6]], 100, components);
+        // Σw·A(0, σ²) − ½ΣΣww'·A(0, σ² + σ'²), A(0, v) = √(2v/π)
+        let a = |v: f64| (2.0 * v / std::f64::consts::PI).sqrt();
+        let exact = 0.99 * a(0.01) + 0.01 * a(100.0)
+            - 0.5 * (0.99 * 0.99 * a(0.02) + 2.0 * 0.99 * 0.01 * a(100.01) + 1e-4 * a(200.0));
+        assert!((crps(&p, 0, 0, 0.0) - exact).abs() < 1e-5, "{} and {exact}", crps(&p, 0, 0, 0.0));
+        // Student-t: 2√ν/(ν−1)·(…): Jordan, Krüger & Lerch 2019, at y = 0: 2√ν/(ν−1)/B(½, ν/2) − √ν/(ν−1)·2B(½, ν−½)/B(½, ν/2)²
+        let beta = |a: f64, b: f64| (libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b)).exp();
+        for nu in [2.5_f64, 3.0, 6.0] {
+            let b = beta(0.5, 0.5 * nu);
+            let exact = 2.0 * nu.sqrt() / (nu - 1.0) / b - 2.0 * nu.sqrt() / (nu - 1.0) * beta(0.5, nu - 0.5) / (b * b);
+            let t = Prediction::from_components(
+                Arc::new(Scalar::new(StudentT)),
+                vec![vec![1.0], vec![nu]],
+                1,
+                vec![0.0, 0.0],
+            );
+            assert!((crps(&t, 0, 0, 0.0) - exact).abs() < 2e-4, "{nu}: {} and {exact}", crps(&t, 0, 0, 0.0));
+        }
+        // Poisson(3) at 0: Σ_k (F(k) − 1)²
+        let counts = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![3.0_f64.ln(), 0.0]);
+        let (mut mass, mut below, mut exact) = ((-3.0_f64).exp(), 0.0, 0.0);
+        for k in 0..60 {
+            below += mass;
+            exact += (1.0_f64 - below).powi(2);
+            mass *= 3.0 / (k + 1) as f64;
+        }
+        assert!((crps(&counts, 0, 0, 0.0) - exact).abs() < 1e-9);
+    }
+
+    /// A fair model of coins and of counts is calibrated, and its intervals hold at least what they say.
+    #[test]
+    fn whole_numbers_that_are_as_predicted_are_calibrated() {
+        let n = 1000;
+        let coin = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, [-0.5, 0.0].repeat(n));
+        let one = coin.probabilities(0).unwrap()[1];
+        let y: Vec<f64> = (0..n).map(|i| f64::from((i as f64 + 0.5) / n as f64 > 1.0 - one)).collect();
+        let m = regression(&coin, 0, &y, 1.0);
+        assert!(m.calibration < 2e-3, "{m:?}");
+        assert_eq!(m.coverage, [1.0, 1.0, 1.0]);
+        let counts = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, [1.5, 0.2].repeat(n));
+        let y: Vec<f64> = (0..n).map(|i| counts.quantile(i, 0, (i as f64 + 0.5) / n as f64)).collect();
+        assert!(y.iter().all(|v| v.fract() == 0.0));
+        let m = regression(&counts, 0, &y, 1.0);
+        assert!(m.calibration < 2e-3, "{m:?}");
+        m.coverage.iter().zip(LEVELS).for_each(|(c, l)| assert!(*c >= l && *c < l + 0.2, "{m:?}"));
     }
 
     /// Targets at evenly spaced quantiles of a normal: everything is known.
@@ -274,6 +343,7 @@ mod tests {
         // logistic of ±large: nearly certain, right three times of four
         let p = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, [40.0, 0.0].repeat(4));
         let m = classification(&p, &[1.0, 1.0, 0.0, 1.0]).unwrap();
+        assert!((m.log_likelihood + 10.0).abs() < 1e-6, "{m:?}");
         assert_eq!((m.rows, m.accuracy), (4, 0.75));
         assert!((m.brier - 0.5).abs() < 1e-12 && (m.calibration - 0.25).abs() < 1e-12);
         let q = Prediction::from_components(Arc::new(Gaussian::new(1)), vec![vec![0.5]], 1, vec![0.3, 0.5]);

@@ -112,7 +112,7 @@ impl Model {
         let mean = of_draws.iter().sum::<f64>() / draws as f64;
         let variance = of_draws.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (draws as f64 - 1.0).max(1.0);
         // one draw of a random model says nothing of the others
-        let known = draws > 1 || self.architecture.is_deterministic();
+        let known = draws > 1 || self.bound_is_exact();
         bound.standard_error = if known { (variance / draws as f64).sqrt() } else { f64::NAN };
         Ok(bound)
     }
@@ -154,7 +154,12 @@ impl Model {
 
     /// One draw is enough where all are the same.
     fn draws(&self, draws: usize) -> usize {
-        if self.architecture.is_deterministic() { 1 } else { draws.max(1) }
+        if self.bound_is_exact() { 1 } else { draws.max(1) }
+    }
+
+    /// Whether nothing in the bound is random.
+    fn bound_is_exact(&self) -> bool {
+        self.architecture.is_deterministic() && !self.architecture.likelihood.draws_latents()
     }
 }
 

@@ -59,6 +59,12 @@ pub enum Error {
     /// The data are not of the model's shape or range.
     #[error(transparent)]
     Data(#[from] Mismatch),
+    /// A prediction that is not a number, though the features are.
+    #[error("the prediction for point {point} is not finite; its features are too far from those of the data")]
+    NotFinite {
+        /// The point, from 0.
+        point: usize,
+    },
     /// The arithmetic failed.
     #[error(transparent)]
     Failure(#[from] Failure),

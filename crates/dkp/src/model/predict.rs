@@ -66,6 +66,9 @@ impl Model {
         let inputs = (recorded.x, [targets.values, targets.present]);
         recorded.scopes.visit(plan, key, &|t, run| fill(x, inputs, t, run), &visitor)?;
         let components = components.into_inner().unwrap_or_else(|e| e.into_inner());
+        if let Some(at) = components.iter().position(|c| !c.is_finite()) {
+            return Err(Error::NotFinite { point: at / (draws * stride) });
+        }
         Ok(Prediction { likelihood, parameters, draws, points, components })
     }
 
@@ -89,7 +92,7 @@ impl Model {
     }
 
     /// Gram matrices at the inducing points from the posterior.
-    pub fn posterior_draws(&mut self, draws: usize, key: Key) -> Result<Vec<PosteriorDraw>, Failure> {
+    pub fn posterior_draws(&mut self, draws: usize, key: Key) -> Result<Vec<PosteriorDraw>, Error> {
         let recorded = self.prepared(WIDTH)?;
         let found = Mutex::new(vec![PosteriorDraw { grams: Vec::new(), omega: None }; draws]);
         let (grams, omega) = (recorded.grams.clone(), recorded.omega);
@@ -209,7 +212,7 @@ impl Prediction {
         self.components(point).map(of_draw).sum::<f64>() / self.draws as f64
     }
 
-    /// The y with P(target ≤ y) = p, 0 < p < 1.
+    /// The y with P(target ≤ y) = p, or the least whole number with P(target ≤ y) ≥ p where targets are such; infinite for p ≤ 0 and p ≥ 1.
     ///
     /// Φ⁻¹(P(target ≤ y)) is linear in y for one normal and nearly so for a mixture of similar ones: secants of it, safeguarded by
     /// bisection, which finds the jumps of whole-numbered targets.
@@ -217,6 +220,12 @@ impl Prediction {
         /// Secants before bisection alone goes on, and steps in all.
         const SECANTS: usize = 12;
         const MOST: usize = 200;
+        if p.is_nan() || p <= 0.0 || p >= 1.0 {
+            return if p.is_nan() { p } else { f64::INFINITY.copysign(p - 0.5) };
+        }
+        if self.likelihood.is_discrete() {
+            return self.whole_quantile(point, target, p);
+        }
         let moments = self.moments(point, target);
         let deviation = (moments.model + moments.noise).sqrt().max(f64::MIN_POSITIVE);
         let (mut low, mut high, mut stride) = (f64::NEG_INFINITY, f64::INFINITY, deviation);
@@ -250,6 +259,25 @@ impl Prediction {
             stride *= 2.0;
         }
         0.5 * (low + high)
+    }
+
+    /// By doubling and halving over whole numbers, from 0.
+    fn whole_quantile(&self, point: usize, target: usize, p: f64) -> f64 {
+        let reaches = |y: f64| self.cdf(point, target, y) >= p;
+        let (mut below, mut high) = (-1.0, 0.0);
+        while !reaches(high) && high < 1e15 {
+            (below, high) = (high, 2.0 * high + 1.0);
+        }
+        while high - below > 1.0 {
+            let middle = (0.5 * (below + high)).floor();
+            if reaches(middle) { high = middle } else { below = middle }
+        }
+        high
+    }
+
+    /// Whether targets are whole numbers.
+    pub fn is_discrete(&self) -> bool {
+        self.likelihood.is_discrete()
     }
 
     /// Probabilities of the classes, for likelihoods that have them.

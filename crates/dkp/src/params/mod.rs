@@ -202,7 +202,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// Makes `name` share the values of `with` from now on.
+    /// Makes `name` share the values of `with` from now on; if either is frozen, both are.
     pub fn tie(&mut self, name: &str, with: &str) -> Result<(), Error> {
         let (i, source) = (self.find(name)?, self.source(self.find(with)?));
         let (a, b) = (&self.list[i], &self.list[source]);
@@ -211,6 +211,9 @@ impl Parameters {
         }
         if self.source(i) != source {
             self.list[i].tied = Some(source);
+            // what was frozen stays so: both are
+            let frozen = std::mem::take(&mut self.list[i].frozen);
+            self.list[source].frozen |= frozen;
         }
         Ok(())
     }
@@ -324,6 +327,11 @@ mod tests {
         p.set("b", &[5.0, 6.0]).unwrap();
         assert!((p.get("a").unwrap()[1] - 6.0).abs() < 1e-14);
         assert_eq!(p.free().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        p.freeze("b", false).unwrap();
+        let mut q = three();
+        q.freeze("b", true).unwrap();
+        q.tie("b", "a").unwrap();
+        assert_eq!(q.free().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["c"]);
         assert_eq!(p.tie("c", "a"), Err(Error::Untieable("c".into(), "a".into())));
     }
 

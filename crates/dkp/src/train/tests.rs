@@ -145,7 +145,7 @@ fn trains(name: &str, x: Mat<f64>, y: Mat<f64>) {
         outcome.unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(failures, 0, "{name}");
         assert!(last > first.unwrap(), "{name}: {first:?} and {last}");
-        let prediction = model.predict(x.as_ref(), 5, Key::new(0)).unwrap();
+        let prediction = model.predict(data.inputs().as_ref(), 5, Key::new(0)).unwrap();
         assert!((0..x.ncols()).all(|n| prediction.moments(n, 0).mean.is_finite()), "{name}");
     }
 }
