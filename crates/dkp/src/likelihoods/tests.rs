@@ -70,7 +70,9 @@ fn narrow_densities_are_integrated_too() {
     let t = |scale: f64, nu: f64| vec![vec![scale], vec![nu]];
     let student: &dyn Likelihood = &Scalar::new(StudentT);
     let poisson: &dyn Likelihood = &Scalar::new(Poisson);
-    let mut cases: Vec<(&dyn Likelihood, Vec<Vec<f64>>, f64, f64, f64)> = Vec::new();
+    // likelihood, parameters, target, and the latent's mean and variance
+    type Narrow<'a> = (&'a dyn Likelihood, Vec<Vec<f64>>, f64, f64, f64);
+    let mut cases: Vec<Narrow<'_>> = Vec::new();
     for (sigma, y) in [0.01_f64, 0.05, 0.2, 0.6, 1.0].into_iter().flat_map(|s| [(s, 0.05), (s, 0.9), (s, 4.0)]) {
         cases.push((student, t(sigma, 2.2), y, 0.1, 0.25));
         cases.push((student, t(sigma, 8.0), y, 0.1, 1.0));
