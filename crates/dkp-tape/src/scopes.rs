@@ -24,9 +24,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Chunks that the tiles of a draw are divided into: enough for about sixteen pieces of work in all.
+    /// Chunks that the tiles of a draw are divided into: enough for about ten pieces of work in all, since each adds up gradients of its own.
     fn chunks(&self) -> usize {
-        const PIECES: usize = 16;
+        const PIECES: usize = 10;
         PIECES.div_ceil(self.draws.max(1)).min(self.tiles).max(1)
     }
 
