@@ -4,7 +4,7 @@
 //! order in which data flows: [`data`]; [`gram`], the matrices; [`kernels`], functions of them; [`distributions`], from which
 //! they are drawn; [`processes`], the draws between two kernels; [`output`], the Gaussian process at the end; [`likelihoods`];
 //! [`params`], what is learned; [`model`], all of it together, with its bound and its predictions, or as a prior to draw from;
-//! [`train`]; [`file`], models on disk; and [`metrics`].
+//! [`train`]; [`mod@file`], models on disk; and [`metrics`].
 //!
 //! ```
 //! use dkp::{data::Dataset, kernels::SquaredExponential, likelihoods::Gaussian, metrics, model::Architecture};
