@@ -1,6 +1,5 @@
 //! Whose fault a failure is, which decides the exit code.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 /// A run that failed though its input was right: training stopped, an output could not be written.
@@ -33,16 +32,4 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
 /// The chain of causes on one line.
 fn one_line(error: &anyhow::Error) -> String {
     format!("{error:#}").lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ")
-}
-
-/// An output must not be one of the inputs, by whatever names.
-pub fn check_distinct(flag: &str, out: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
-    let same = |input: &&&Path| match (out.canonicalize(), input.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    };
-    match inputs.iter().find(same) {
-        Some(input) => anyhow::bail!("{flag} {}: this is {}, which is read", out.display(), input.display()),
-        None => Ok(()),
-    }
 }

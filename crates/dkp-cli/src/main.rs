@@ -9,6 +9,7 @@ mod failure;
 mod inspect;
 mod interrupt;
 mod judge;
+mod outputs;
 mod predict;
 mod prepare;
 mod progress;

@@ -1,7 +1,8 @@
 //! `dkp predict`: a model's predictions for a table, row by row, in constant memory.
 
 use crate::choices::Reading;
-use crate::failure::{check_distinct, of_table};
+use crate::failure::of_table;
+use crate::outputs::check_distinct;
 use crate::trained::{Trained, warn_of};
 use anyhow::{Context as _, bail};
 use clap::Args;

@@ -1,7 +1,8 @@
 //! `dkp report`: a model, or a run, as one page.
 
 use crate::choices::Task;
-use crate::failure::{check_distinct, run_failed};
+use crate::failure::run_failed;
+use crate::outputs::check_distinct;
 use crate::run::{Run, trace};
 use crate::trained::{Record, Trained};
 use crate::{judge, relevance};

@@ -1,7 +1,8 @@
 //! `dkp train`: from a table to a model.
 
 use crate::choices::{Choices, Config, Roles, Task};
-use crate::failure::{check_distinct, run_failed};
+use crate::failure::run_failed;
+use crate::outputs::{check_distinct, check_writable};
 use crate::prepare::{Prepared, prepare};
 use crate::progress::{Progress, duration, peak_memory};
 use crate::run::{Order, Run, forget_checkpoint};
@@ -272,18 +273,6 @@ fn summary(trained: &Trained, out: &Path) -> String {
     }
     let path = out.display();
     text + &format!("model written to {path}\nnext: dkp report {path}   or   dkp predict {path} DATA\n")
-}
-
-/// Whether a file can be made there, before hours are spent.
-fn check_writable(out: &Path) -> anyhow::Result<()> {
-    let place = || format!("--out {}", out.display());
-    if out.is_dir() {
-        return Err(run_failed(anyhow::anyhow!("{}: this is a folder", place())));
-    }
-    let name = format!(".dkp-{}.partial", std::process::id());
-    let probe = out.with_file_name(name);
-    std::fs::write(&probe, b"").with_context(place).map_err(run_failed)?;
-    std::fs::remove_file(&probe).with_context(place).map_err(run_failed)
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

@@ -33,6 +33,8 @@
 //! ```
 
 mod names;
+mod quadrature;
+
 pub use names::UnknownName;
 
 pub mod data;

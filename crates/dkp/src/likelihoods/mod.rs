@@ -8,19 +8,17 @@ mod categorical;
 mod gaussian;
 mod named;
 mod poisson;
-mod quadrature;
 mod scalar;
 mod student_t;
 
 use dkp_tape::{Node, Tape};
 
+pub use crate::quadrature::Peak;
 pub use bernoulli::Bernoulli;
 pub use categorical::Categorical;
 pub use gaussian::Gaussian;
 pub use named::{LIKELIHOOD_NAMES, named};
 pub use poisson::Poisson;
-pub(crate) use quadrature::LEGENDRE;
-pub use quadrature::Peak;
 pub use scalar::{Density, DensityJet, Scalar};
 pub use student_t::StudentT;
 

@@ -1,7 +1,7 @@
 //! Likelihoods of one latent function, from a density alone.
 
-use super::quadrature::{Peak, Quadrature};
 use super::{Latent, Likelihood, LikelihoodParameter, Moments, Targets};
+use crate::quadrature::{Peak, Quadrature};
 use dkp_tape::operation::{Adjoint, Forward, Operation};
 use dkp_tape::{Memory, Node, Problem, Tape};
 

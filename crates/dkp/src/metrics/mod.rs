@@ -1,6 +1,7 @@
 //! How good predictions are: of the predictive mixture itself, never of a normal with its moments.
 
 use crate::model::Prediction;
+use crate::quadrature::LEGENDRE;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -10,8 +11,6 @@ pub const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
 const PANELS: [f64; 12] = [1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 5e-3, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4];
 /// Whole numbers that the CRPS of counts is summed over, at most.
 const LONGEST_SUM: f64 = 1e6;
-/// Gauss–Legendre nodes on [−1, 1] and weights, eight of them by symmetry.
-const LEGENDRE: [(f64, f64); 4] = crate::likelihoods::LEGENDRE;
 /// Classes of confidence in the calibration error of a classifier.
 const BINS: usize = 15;
 
@@ -314,6 +313,11 @@ mod tests {
         let m = regression(&coin, 0, &y, 1.0);
         assert!(m.calibration < 2e-3, "{m:?}");
         assert_eq!(m.coverage, [1.0, 1.0, 1.0]);
+        // P(0) = 0.076: outside of the central half, inside of the 90 % interval, whose lower end is the quantile of 0.05
+        let coin = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![2.5, 0.0]);
+        assert_eq!(regression(&coin, 0, &[0.0], 1.0).coverage, [0.0, 1.0, 1.0]);
+        let coin = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![-2.5, 0.0]);
+        assert_eq!(regression(&coin, 0, &[1.0], 1.0).coverage, [0.0, 1.0, 1.0]);
         let counts = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, [1.5, 0.2].repeat(n));
         let y: Vec<f64> = (0..n).map(|i| counts.quantile(i, 0, (i as f64 + 0.5) / n as f64)).collect();
         assert!(y.iter().all(|v| v.fract() == 0.0));

@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 /// Nodes. Exact for polynomials up to degree 63.
-pub(super) const NODES: usize = 32;
+pub(crate) const NODES: usize = 32;
 
 /// Where a function has most of its structure, and how wide that is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +42,7 @@ fn panels(centre: f64, width: f64, high: f64, visit: &mut dyn FnMut(f64, f64)) {
 
 /// Nodes and weights for a standard normal: E g(z) ≈ Σ weight·g(node).
 #[derive(Clone, Debug)]
-pub(super) struct Quadrature {
+pub(crate) struct Quadrature {
     pub nodes: [f64; NODES],
     pub weights: [f64; NODES],
 }
