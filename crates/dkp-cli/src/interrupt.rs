@@ -1,4 +1,4 @@
-//! Ctrl-C: during training it asks for a checkpoint, otherwise it ends the program.
+//! Ctrl-C: during training it asks for a checkpoint, during prediction for an end without traces, otherwise it ends the program.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -1,7 +1,8 @@
 //! `dkp predict`: a model's predictions for a table, row by row, in constant memory.
 
 use crate::choices::Reading;
-use crate::failure::of_table;
+use crate::failure::{of_table, run_failed};
+use crate::interrupt;
 use crate::outputs::check_distinct;
 use crate::trained::{Trained, warn_of};
 use anyhow::{Context as _, bail};
@@ -85,6 +86,9 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     for (name, _) in &shape.ids {
         table.find(name).context("--id")?;
     }
+    // what is written is a temporary file until the end: Ctrl-C must find it deleted
+    interrupt::install();
+    interrupt::watch();
     let mut writer = Writer::create(&out, format, &shape.columns()).map_err(of_table)?;
     let (mut rows, mut unfamiliar) = (0, Unfamiliar::default());
     for frame in frames {
@@ -94,6 +98,9 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         rows += frame.rows();
         let (zero, unit) = trained.record.target_scale();
         writer.write(&shape.frame(&frame, &prediction, zero, unit)?).map_err(of_table)?;
+        if interrupt::requested() {
+            return Err(run_failed(anyhow::anyhow!("stopped after {rows} rows; nothing was written")));
+        }
     }
     writer.finish().map_err(of_table)?;
     if !a.quiet {

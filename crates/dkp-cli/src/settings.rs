@@ -11,6 +11,9 @@ use std::sync::Arc;
 
 /// Features of a deep Gaussian process's layers, if nothing is said: as many as the data have, at most this.
 const WIDEST: usize = 30;
+/// Steps of the infinitely wide network that a model starts from, at least: they take a second or two. It has as many as the model itself, if those
+/// are more.
+const FEWEST_START_STEPS: u64 = 2000;
 
 /// Settings without anything left open; fields are those of [`Choices`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,6 +66,7 @@ impl Settings {
             kernels::named(name).context("--kernel")?;
         }
         let width = features.min(WIDEST) as u64;
+        let steps = c.steps.unwrap_or(options.steps);
         Ok(Settings {
             family: c.family.unwrap_or(Family::Diwp),
             layers,
@@ -72,7 +76,7 @@ impl Settings {
             inducing: c.inducing.unwrap_or(start.inducing as u64).min(points as u64),
             scale_features: c.scale_features.unwrap_or(true),
             share_precision: c.share_precision.unwrap_or(true),
-            steps: c.steps.unwrap_or(options.steps),
+            steps,
             draws: c.draws.unwrap_or(options.draws as u64),
             batch: c.batch.unwrap_or(options.batch.map_or(0, |b| b as u64)),
             rate: c.rate.unwrap_or(options.schedule.rate),
@@ -80,7 +84,7 @@ impl Settings {
             decay_from: c.decay_from.unwrap_or(options.schedule.decay_from),
             last_rate: c.last_rate.unwrap_or(options.schedule.last),
             kl_warm_up: c.kl_warm_up.unwrap_or(options.kl_warm_up),
-            start_steps: c.start_steps.unwrap_or(start.warm_up),
+            start_steps: c.start_steps.unwrap_or(steps.max(FEWEST_START_STEPS)),
             delta: c.delta.unwrap_or(start.delta),
             gamma: c.gamma.unwrap_or(start.gamma),
             input_delta: c.input_delta.unwrap_or(start.input[0]),

@@ -327,6 +327,32 @@ fn an_interrupted_run_leaves_a_checkpoint() {
     assert!(place.file("flats.run/checkpoint.safetensors").exists());
 }
 
+/// Ctrl-C while predictions are written leaves nothing behind.
+#[cfg(unix)]
+#[test]
+fn interrupted_predictions_leave_nothing() {
+    let place = Place::new();
+    place.write("flats.csv", flats());
+    train(&place, &["flats.csv", "--target", "price", "--ignore", "id,sold,kind", "--quiet"]);
+    let rows = flats();
+    let (header, rows) = rows.split_once('\n').unwrap();
+    // some blocks of rows, each of which takes a while
+    place.write("many.csv", format!("{header}\n{}", rows.repeat(2000)));
+    let before = place.names();
+    let mut command = place.command(&["predict", "flats.dkp", "many.csv", "--draws", "100"]);
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    while place.names().len() == before.len() && begun.elapsed() < Duration::from_secs(60) {
+        assert!(child.try_wait().unwrap().is_none(), "predictions ended before they could be interrupted");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let outcome = Outcome::of(child.wait_with_output().unwrap());
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert!(outcome.err.contains("rows; nothing was written"), "{}", outcome.err);
+    assert_eq!(place.names(), before);
+}
+
 /// Equal runs give equal files, on any number of threads.
 #[test]
 fn equal_runs_give_equal_files() {

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "matern32" => Arc::new(Matern32),
         _ => Arc::new(SquaredExponential),
     };
-    let layers = number("layers", 2.0)? as usize;
+    let (layers, steps) = (number("layers", 2.0)? as usize, number("steps", 8000.0)?);
     let mut all = Vec::new();
     for split in first?..=last? {
         let (train, test) = splits::load(&text("dataset", "yacht"), split)?;
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             delta: number("delta", 1000.0)?,
             gamma: number("gamma", 1e-3)?,
             input: [number("input-delta", 5.0)?, number("input-gamma", 500.0)?],
-            warm_up: number("start-steps", 2000.0)? as u64,
+            warm_up: number("start-steps", steps)? as u64,
             seed: split as u64,
         };
         let mut model = initialise(architecture, &train, start)?;
@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             last: number("last", 1e-2)?,
         };
         let options = Options {
-            steps: number("steps", 8000.0)? as u64,
+            steps: steps as u64,
             draws: number("s", 10.0)? as usize,
             schedule,
             kl_warm_up: number("kl-warm-up", 0.0)? as u64,

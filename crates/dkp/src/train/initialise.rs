@@ -40,7 +40,8 @@ pub struct Start {
     pub gamma: f64,
     /// δ and γ of the input layer.
     pub input: [f64; 2],
-    /// Steps for which the infinitely wide network, which is the limit δ → ∞, is trained first: its parameters are the start.
+    /// Steps for which the infinitely wide network, which is the limit δ → ∞, is trained first: its parameters are the start. As many as the
+    /// model itself is to take are cheap, and it need not make up for steps that its limit lacks.
     pub warm_up: u64,
     /// The seed of everything random.
     pub seed: u64,
@@ -48,7 +49,7 @@ pub struct Start {
 
 impl Default for Start {
     fn default() -> Start {
-        Start { inducing: 100, delta: 1000.0, gamma: 1e-3, input: [5.0, 500.0], warm_up: 2000, seed: 0 }
+        Start { inducing: 100, delta: 1000.0, gamma: 1e-3, input: [5.0, 500.0], warm_up: 8000, seed: 0 }
     }
 }
 
