@@ -168,7 +168,7 @@ pub struct Choices {
     #[arg(long, value_name = "N", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kl_warm_up: Option<u64>,
-    /// Steps of the infinitely wide network from which a deep inverse Wishart process starts [default: as --steps, and 2000 at least].
+    /// Steps of what is trained first, as the start: the infinitely wide network, or without its layers the deep Gaussian process [default: as --steps, and 2000 at least].
     #[arg(long, value_name = "N", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_steps: Option<u64>,

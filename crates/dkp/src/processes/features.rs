@@ -1,5 +1,6 @@
 //! Gaussian features: the deep Gaussian process, an infinite network with bottlenecks.
 
+use super::white::{noisy, noisy_data};
 use super::{Draw, Extension, Process};
 use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use crate::output::Posterior;
@@ -35,6 +36,8 @@ impl Features {
 
 impl Process for Features {
     fn draw(&self, tape: &mut Tape, kernel: Block) -> Draw {
+        let matrix = noisy(tape, kernel);
+        let kernel = Block::new(tape, matrix);
         let factor = tape.cholesky_with_jitter(kernel.matrix);
         let (features, white, log_ratio) = match &self.posterior {
             None => {
@@ -69,7 +72,8 @@ struct FeaturesExtension {
 
 impl Extension for FeaturesExtension {
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
-        let (w, complement) = condition(tape, self.factor, kernel.it, kernel.tt);
+        let tt = noisy_data(tape, kernel.tt);
+        let (w, complement) = condition(tape, self.factor, kernel.it, tt);
         let width = self.white.cols();
         let mean = tape.matmul(self.white.t(), w);
         let noise = match complement {
@@ -79,7 +83,7 @@ impl Extension for FeaturesExtension {
                 tape.scale_columns(normals, deviation)
             }
             DataBlock::Full(schur) => {
-                let root = factor_of_difference(tape, schur, kernel.tt);
+                let root = factor_of_difference(tape, schur, tt);
                 let normals = tape.normals(width, w.cols());
                 tape.matmul(normals, root.matrix().t())
             }

@@ -1,13 +1,10 @@
 //! The inverse Wishart process.
 
+use super::white::{noisy, noisy_data};
 use super::{Draw, Extension, Process};
 use crate::distributions::{self, DegreesOfFreedom};
 use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use dkp_tape::{Lower, Node, Tape};
-
-/// White noise in the kernel that an inverse-Wishart layer sees, relative to its diagonal: K + 1e-8·diag(K). Without it directions in which
-/// K is singular to rounding decide the divergence between posterior and prior, though they mean nothing.
-pub(super) const WHITE: f64 = 1e-8;
 
 /// G ~ W⁻¹(δK, δ+P+1) over P points: the mean is K, and δ says how closely G follows it.
 ///
@@ -78,8 +75,7 @@ impl InverseWishart {
 
 impl Process for InverseWishart {
     fn draw(&self, tape: &mut Tape, kernel: Block) -> Draw {
-        let white = tape.affine(kernel.diagonal, WHITE, 0.0);
-        let noisy = tape.add_diagonal(kernel.matrix, white);
+        let noisy = noisy(tape, kernel);
         let psi = tape.scale(self.delta, noisy);
         let factor = tape.cholesky_with_jitter(psi);
         let (draw, log_ratio) = self.draw_given(tape, psi, factor);
@@ -116,15 +112,7 @@ struct InverseWishartExtension {
 
 impl Extension for InverseWishartExtension {
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
-        let noisy = match kernel.tt {
-            DataBlock::Diagonal(d) => DataBlock::Diagonal(tape.affine(d, 1.0 + WHITE, 0.0)),
-            DataBlock::Full(tt) => {
-                let diagonal = tape.diagonal(tt);
-                let white = tape.affine(diagonal, WHITE, 0.0);
-                DataBlock::Full(tape.add_diagonal(tt, white))
-            }
-        };
-        let psi_tt = noisy.scaled(tape, self.delta);
+        let psi_tt = noisy_data(tape, kernel.tt).scaled(tape, self.delta);
         let (w, complement) = condition(tape, self.factor, kernel.it, psi_tt);
         match complement {
             DataBlock::Diagonal(schur) => self.extend_one_by_one(tape, w, schur),

@@ -1,14 +1,14 @@
-//! Where training starts: near the infinitely wide network, with scales from the data.
+//! Where training starts: near a limit in which nothing is drawn, with scales from the data.
 
 use super::inducing::choose;
+use super::limit::{PassOn, follow, limit_of};
+use super::matrices::{columns, evaluate, factor, is_regular, linear_kernel, median_distance};
 use super::{Options, Trainer};
 use crate::data::Dataset;
-use crate::gram::Block;
 use crate::kernels::Kernel;
-use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Layer, Mismatch, Model, ProcessKind, precision_name};
+use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Mismatch, Model, ProcessKind, precision_name};
 use crate::params::{self, Constraint, Parameters};
-use dkp_tape::random::{Key, fill_normal};
-use dkp_tape::{Node, Pass, Tape};
+use dkp_tape::random::Key;
 use faer::{Mat, MatRef};
 
 /// Why a model cannot be made for some data.
@@ -40,8 +40,9 @@ pub struct Start {
     pub gamma: f64,
     /// δ and γ of the input layer.
     pub input: [f64; 2],
-    /// Steps for which the infinitely wide network, which is the limit δ → ∞, is trained first: its parameters are the start. As many as the
-    /// model itself is to take are cheap, and it need not make up for steps that its limit lacks.
+    /// Steps for which the limit without draws is trained first: the infinitely wide network for inverse-Wishart layers (δ → ∞), the
+    /// model without the layer for features. Its parameters are the start. As many as the model itself is to take are cheap, and it need not
+    /// make up for steps that its limit lacks.
     pub warm_up: u64,
     /// The seed of everything random.
     pub seed: u64,
@@ -55,25 +56,21 @@ impl Default for Start {
 
 /// What a class tells of its latent, as a variance: the logistic function's curvature is ¼ at most.
 const CLASS_NOISE: f64 = 4.0;
-/// Points of a step while the infinitely wide network is trained.
+/// Points of a step while the limit is trained.
 const WARM_UP_BATCH: usize = 2000;
 
 /// A model for data in unit scales.
 ///
-/// Where the model has inverse-Wishart layers, its limit without them is trained first, which is fast, and gives it its kernels,
-/// inducing points, pseudo-targets and noise. So it starts from a bound that is close to that of its limit.
+/// Where anything in the model is drawn, its limit without draws is trained first, which is fast, and gives it its kernels,
+/// inducing points, pseudo-targets and noise.
 pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
     architecture.check_targets(data)?;
     if let Some(i) = architecture.layers.iter().position(|l| l.process == ProcessKind::Features { width: 0 }) {
         return Err(Error::NoFeatures { layer: i + 1 });
     }
     let mut model = cold_start(architecture, data, start)?;
-    let a = model.architecture();
-    let has_limit =
-        !a.is_deterministic() && a.layers.iter().all(|l| !matches!(l.process, ProcessKind::Features { .. }));
-    if start.warm_up > 0 && has_limit {
-        let layers = a.layers.iter().map(|l| Layer { process: ProcessKind::Deterministic, ..l.clone() }).collect();
-        let mut limit = cold_start(Architecture { input: InputKind::Fixed, layers, ..a.clone() }, data, start)?;
+    if start.warm_up > 0 && !model.architecture().is_deterministic() {
+        let mut limit = cold_start(limit_of(model.architecture()), data, start)?;
         let options =
             Options { steps: start.warm_up, batch: Some(WARM_UP_BATCH), seed: start.seed, ..Options::default() };
         // data that the limit cannot be trained on leave the cold start
@@ -82,42 +79,6 @@ pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> R
         }
     }
     Ok(model)
-}
-
-/// Takes over the parameters of the limit δ → ∞, and centres the posteriors on its kernels.
-fn follow(model: &mut Model, limit: &Model) -> Result<(), Error> {
-    let architecture = model.architecture().clone();
-    let p = model.parameters_mut();
-    for parameter in limit.parameters().iter() {
-        p.set(&parameter.name, &limit.parameters().get(&parameter.name)?)?;
-    }
-    let mut x = p.get(INDUCING_INPUTS)?;
-    let m = p.get("output.precision.diagonal")?.len();
-    let features = x.len() / m;
-    if architecture.scale_features {
-        let (scale, bias) = (p.get("features.scale")?, p.get("features.bias")?);
-        x.iter_mut().enumerate().for_each(|(i, x)| *x = (*x + bias[i % features]) * scale[i % features]);
-    }
-    let mut gram = linear_kernel(&x, features);
-    if architecture.input == InputKind::Gram {
-        p.set("input.root", &columns(&factor(&gram)))?;
-    }
-    for (i, layer) in architecture.layers.iter().enumerate() {
-        let names = layer.kernel.parameters();
-        let values: Result<Vec<f64>, Error> =
-            names.iter().map(|n| Ok(p.get(&format!("layer {}.kernel.{n}", i + 1))?[0])).collect();
-        gram = evaluate(&*layer.kernel, &values?, &gram);
-        if layer.process == ProcessKind::InverseWishart {
-            p.set(&format!("layer {}.root", i + 1), &columns(&factor(&gram)))?;
-        }
-    }
-    Ok(())
-}
-
-/// XᵀX/N₀ over points that are columns.
-fn linear_kernel(x: &[f64], features: usize) -> Mat<f64> {
-    let x = MatRef::from_column_major_slice(x, features, x.len() / features);
-    faer::Scale(1.0 / features as f64) * (x.transpose() * x)
 }
 
 /// A model with scales from the data.
@@ -131,7 +92,7 @@ fn cold_start(mut architecture: Architecture, data: &Dataset, start: Start) -> R
         p.add("features.scale", features, 1, Constraint::Free, &vec![1.0; features])?;
         p.add("features.bias", features, 1, Constraint::Free, &vec![0.0; features])?;
     }
-    // the tower of the infinitely wide network at the inducing points
+    // what the limit has at the inducing points
     let mut gram = linear_kernel(&inducing, features);
     if architecture.input == InputKind::InverseWishart && features > m && is_regular(&gram) {
         architecture.input = InputKind::Gram;
@@ -145,19 +106,21 @@ fn cold_start(mut architecture: Architecture, data: &Dataset, start: Start) -> R
     }
     for (i, layer) in architecture.layers.iter().enumerate() {
         let prefix = format!("layer {}", i + 1);
-        gram = add_kernel(&mut p, &format!("{prefix}.kernel"), &*layer.kernel, &gram)?;
-        match layer.process {
-            ProcessKind::Deterministic => {}
-            ProcessKind::InverseWishart => {
-                add_inverse_wishart(&mut p, &prefix, [start.delta, start.gamma], &factor(&gram))?
-            }
-            ProcessKind::Features { width } => {
-                let targets = project(&inducing, features, width, Key::new(start.seed), i as u32);
-                add_posterior(&mut p, &prefix, &targets, width, 1, 3.0)?;
-            }
+        if let ProcessKind::Features { width } = layer.process {
+            let pass = PassOn::new(&gram, width);
+            add_kernel(&mut p, &prefix, &*layer.kernel, &pass.kernel_parameters(&*layer.kernel))?;
+            add_posterior(&mut p, &prefix, &pass.targets, width, 1, pass.precision)?;
+            gram = pass.gram;
+            continue;
+        }
+        let values = scaled_parameters(&*layer.kernel, &gram);
+        add_kernel(&mut p, &prefix, &*layer.kernel, &values)?;
+        gram = evaluate(&*layer.kernel, &values, &gram);
+        if layer.process == ProcessKind::InverseWishart {
+            add_inverse_wishart(&mut p, &prefix, [start.delta, start.gamma], &factor(&gram))?;
         }
     }
-    add_kernel(&mut p, "output.kernel", &*architecture.output, &gram)?;
+    add_kernel(&mut p, "output", &*architecture.output, &scaled_parameters(&*architecture.output, &gram))?;
     let latents = architecture.likelihood.latents();
     let learned = architecture.likelihood.parameters();
     let has_noise = learned.iter().any(|p| p.name == "noise" || p.name == "scale");
@@ -178,10 +141,6 @@ fn cold_start(mut architecture: Architecture, data: &Dataset, start: Start) -> R
         p.add(&name, parameter.rows, 1, Constraint::Above(parameter.floor), &vec![value; parameter.rows])?;
     }
     Ok(Model::new(architecture, p))
-}
-
-fn columns(m: &Mat<f64>) -> Vec<f64> {
-    m.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect()
 }
 
 /// The posterior starts with the kernel of the infinitely wide network as its mean: UUᵀ = K.
@@ -214,81 +173,17 @@ fn add_posterior(
     Ok(())
 }
 
-/// Adds a kernel's parameters, 1 but for lengthscales, which are the median distance; returns the kernel of the Gram matrix.
-fn add_kernel(p: &mut Parameters, prefix: &str, kernel: &dyn Kernel, gram: &Mat<f64>) -> Result<Mat<f64>, Error> {
+fn add_kernel(p: &mut Parameters, prefix: &str, kernel: &dyn Kernel, values: &[f64]) -> Result<(), Error> {
+    for (name, &value) in kernel.parameters().iter().zip(values) {
+        p.add(&format!("{prefix}.kernel.{name}"), 1, 1, Constraint::Positive, &[value])?;
+    }
+    Ok(())
+}
+
+/// A kernel's parameters: 1, but for lengthscales, which are the median distance.
+fn scaled_parameters(kernel: &dyn Kernel, gram: &Mat<f64>) -> Vec<f64> {
     let lengthscale = median_distance(gram).sqrt();
-    let mut values = Vec::new();
-    for name in kernel.parameters() {
-        let value = if name.ends_with("lengthscale") { lengthscale } else { 1.0 };
-        p.add(&format!("{prefix}.{name}"), 1, 1, Constraint::Positive, &[value])?;
-        values.push(value);
-    }
-    Ok(evaluate(kernel, &values, gram))
-}
-
-/// The median of G_ii + G_jj − 2G_ij over pairs, or 1 where points coincide.
-fn median_distance(gram: &Mat<f64>) -> f64 {
-    let n = gram.nrows();
-    let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
-    let mut distances: Vec<f64> = pairs.map(|(i, j)| gram[(i, i)] + gram[(j, j)] - 2.0 * gram[(i, j)]).collect();
-    distances.sort_by(f64::total_cmp);
-    let median = distances.get(distances.len() / 2).copied().unwrap_or(1.0);
-    if median > 1e-12 && median.is_finite() { median } else { 1.0 }
-}
-
-fn evaluate(kernel: &dyn Kernel, parameters: &[f64], gram: &Mat<f64>) -> Mat<f64> {
-    let mut tape = Tape::new("initial kernel");
-    let g = tape.input("Gram matrix", gram.nrows(), gram.ncols());
-    let nodes: Vec<Node> = parameters.iter().map(|&v| tape.number(v)).collect();
-    let block = Block::new(&mut tape, g);
-    let k = block.kernel(&mut tape, kernel, &nodes).matrix;
-    let mut run = tape.finish().workspace();
-    match run.set(g, gram.as_ref()).and_then(|()| run.forward(Key::new(0), Pass::Value)) {
-        Ok(()) => run.value(k).to_owned(),
-        Err(_) => Mat::identity(gram.nrows(), gram.ncols()),
-    }
-}
-
-/// Whether a Gram matrix is safely positive definite.
-fn is_regular(gram: &Mat<f64>) -> bool {
-    let n = gram.nrows();
-    let mean = (0..n).map(|i| gram[(i, i)]).sum::<f64>() / n as f64;
-    let reduced = Mat::from_fn(n, n, |i, j| gram[(i, j)] - if i == j { 1e-6 * mean } else { 0.0 });
-    mean > 0.0 && reduced.llt(faer::Side::Lower).is_ok()
-}
-
-/// L with LLᵀ = K, with a little added to a singular K.
-fn factor(k: &Mat<f64>) -> Mat<f64> {
-    let n = k.nrows();
-    let mean = (0..n).map(|i| k[(i, i)]).sum::<f64>() / n as f64;
-    let mut jitter = 1e-6;
-    while jitter < 1e3 {
-        let shifted = Mat::from_fn(n, n, |i, j| k[(i, j)] + if i == j { jitter * mean } else { 0.0 });
-        if let Ok(factor) = shifted.llt(faer::Side::Lower) {
-            return factor.L().to_owned();
-        }
-        jitter *= 10.0;
-    }
-    Mat::identity(n, n)
-}
-
-/// Features that a deep Gaussian process's layer starts with: the inputs themselves, and random mixtures where it is wider.
-fn project(inducing: &[f64], features: usize, width: usize, key: Key, layer: u32) -> Vec<f64> {
-    let m = inducing.len() / features;
-    let mut weights = vec![0.0; features * width];
-    fill_normal(key.stream(u32::MAX, 2 + layer), features, |j| j as u64, &mut weights);
-    let weight = |f: usize, w: usize| match w {
-        w if w < features => {
-            if f == w {
-                1.0
-            } else {
-                0.0
-            }
-        }
-        w => weights[w * features + f] / (features as f64).sqrt(),
-    };
-    let value = |i: usize, w: usize| (0..features).map(|f| inducing[i * features + f] * weight(f, w)).sum::<f64>();
-    (0..width).flat_map(|w| (0..m).map(move |i| (i, w))).map(|(i, w)| value(i, w)).collect()
+    kernel.parameters().iter().map(|name| if name.ends_with("lengthscale") { lengthscale } else { 1.0 }).collect()
 }
 
 /// The variance of noise, robustly: from differences between the targets of neighbouring points, of which half may be signal.

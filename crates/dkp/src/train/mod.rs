@@ -3,6 +3,8 @@
 mod adam;
 mod inducing;
 mod initialise;
+mod limit;
+mod matrices;
 mod schedule;
 mod trainer;
 

@@ -22,6 +22,10 @@ fn nngp() -> Architecture {
     Architecture::nngp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)))
 }
 
+fn dgp(hidden: usize, width: usize) -> Architecture {
+    Architecture::dgp(Arc::new(SquaredExponential), hidden, width, Arc::new(Gaussian::new(1)))
+}
+
 fn smooth(points: usize) -> Dataset {
     let x = cases::matrix(1, 3, points);
     let y = Mat::from_fn(1, points, |_, n| (4.0 * x[(0, n)] + x[(1, n)]).sin() + 0.1 * (7.0 * n as f64).sin());
@@ -76,6 +80,68 @@ fn a_resumed_run_ends_with_the_same_bits() {
     }
 }
 
+/// A deep Gaussian process starts from the trained model without its layers: these pass on what they see. So it has the same
+/// parameters, and where its features are precise, the same terms of the bound but for the features' own.
+#[test]
+fn a_deep_gaussian_process_starts_from_the_model_without_its_layers() {
+    let (data, warm) = (smooth(60), Start { warm_up: 300, ..start(60) });
+    let shallow = Architecture::nngp(Arc::new(SquaredExponential), 0, Arc::new(Gaussian::new(1)));
+    let mut shallow = initialise(shallow, &data, warm).unwrap();
+    let options = Options { steps: warm.warm_up, ..Options::default() };
+    Trainer::new(&mut shallow, &data, options).unwrap().run(|_| true).unwrap();
+    let expected = shallow.bound(&data, 1, Key::new(0)).unwrap();
+    for width in [3, 5] {
+        let mut model = initialise(dgp(2, width), &data, warm).unwrap();
+        for name in ["inducing.inputs", "features.scale", "output.kernel.lengthscale", "likelihood.noise"] {
+            let [own, other] = [&model, &shallow].map(|m| m.parameters().get(name).unwrap());
+            assert!(own.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-6), "{name}: {own:?} and {other:?}");
+        }
+        for layer in ["layer 1", "layer 2"] {
+            model.parameters_mut().set(&format!("{layer}.precision.diagonal"), &[1e3; 60]).unwrap();
+        }
+        let bound = model.bound(&data, 20, Key::new(0)).unwrap();
+        assert!((bound.likelihood - expected.likelihood).abs() < 1e-3, "{width}: {bound:?} and {expected:?}");
+        assert!((bound.output - expected.output).abs() < 1e-3, "{width}: {bound:?} and {expected:?}");
+        assert_eq!(bound.jitter.count, 0);
+    }
+}
+
+/// A layer with fewer features than the data starts with the direction that the targets depend on.
+#[test]
+fn a_narrow_layer_keeps_what_matters() {
+    let x = cases::matrix(1, 4, 80);
+    let y = Mat::from_fn(1, 80, |_, n| (3.0 * x[(2, n)]).sin() + 0.1 * (7.0 * n as f64).sin());
+    let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
+    let (sx, sy) = data.scales();
+    let data = data.scaled(&sx, &sy);
+    let model = initialise(dgp(2, 1), &data, Start { warm_up: 500, ..start(20) }).unwrap();
+    let third: Vec<f64> = model.parameters().get("inducing.inputs").unwrap().chunks(4).map(|x| x[2]).collect();
+    for layer in ["layer 1", "layer 2"] {
+        let targets = model.parameters().get(&format!("{layer}.targets")).unwrap();
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let cosine = dot(&targets, &third) / (dot(&targets, &targets) * dot(&third, &third)).sqrt();
+        assert!(cosine.abs() > 0.999, "{layer}: {cosine}");
+    }
+}
+
+/// Deep Gaussian processes of any width, and mixed with inverse-Wishart layers, learn from where they start.
+#[test]
+fn layers_of_features_learn() {
+    let data = smooth(60);
+    let mut mixed = dgp(3, 2);
+    mixed.layers[0].process = crate::model::ProcessKind::InverseWishart;
+    mixed.layers[2].process = crate::model::ProcessKind::InverseWishart;
+    for (name, architecture) in [("1", dgp(2, 1)), ("3", dgp(2, 3)), ("8", dgp(2, 8)), ("mixed", mixed)] {
+        let mut model = initialise(architecture, &data, Start { warm_up: 300, ..start(15) }).unwrap();
+        let first = model.bound(&data, 50, Key::new(7)).unwrap();
+        let options = Options { steps: 150, draws: 4, ..Options::default() };
+        Trainer::new(&mut model, &data, options).unwrap().run(|_| true).unwrap();
+        let last = model.bound(&data, 50, Key::new(7)).unwrap();
+        // a model that explains nothing has −½log 2πe
+        assert!(last.total > first.total && last.total > -1.0, "{name}: {first:?} and {last:?}");
+    }
+}
+
 /// Adam's first step is the learning rate itself, up or down, for every element with a gradient.
 #[test]
 fn the_first_step_is_one_step_of_the_rate() {
@@ -104,8 +170,7 @@ fn what_does_not_belong_together_is_refused() {
     let state = Trainer::new(&mut small, &data, Options::default()).unwrap().state().clone();
     let refused = Trainer::resume(&mut large, &data, Options::default(), state).err();
     assert_eq!(refused, Some(crate::model::Mismatch::State));
-    let empty = Architecture::dgp(Arc::new(SquaredExponential), 2, 0, Arc::new(Gaussian::new(1)));
-    assert_eq!(initialise(empty, &data, start(4)).err(), Some(StartError::NoFeatures { layer: 1 }));
+    assert_eq!(initialise(dgp(2, 0), &data, start(4)).err(), Some(StartError::NoFeatures { layer: 1 }));
 }
 
 /// A learning rate that cannot work: the run goes back, says so, and in the end stops with a reason.
@@ -130,7 +195,7 @@ fn trains(name: &str, x: Mat<f64>, y: Mat<f64>) {
     let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
     let (sx, sy) = data.scales();
     let data = data.scaled(&sx, &sy);
-    for architecture in [diwp(), nngp()] {
+    for architecture in [diwp(), nngp(), dgp(1, 2)] {
         let mut model = initialise(architecture, &data, start(20)).unwrap();
         let options = Options { steps: 60, draws: 2, ..Options::default() };
         let (mut first, mut last, mut failures) = (None, f64::NAN, 0);

@@ -1,0 +1,26 @@
+//! White noise in the kernels that processes factorise: K + 1e-8·diag(K), at inducing and data points alike.
+
+use crate::gram::{Block, DataBlock};
+use dkp_tape::{Node, Tape};
+
+/// White noise relative to a kernel's diagonal. Without it directions in which K is singular to rounding decide the divergence between
+/// posterior and prior, though they mean nothing, and factors need jitter.
+pub(super) const WHITE: f64 = 1e-8;
+
+/// K_ii with white noise.
+pub(super) fn noisy(tape: &mut Tape, kernel: Block) -> Node {
+    let white = tape.affine(kernel.diagonal, WHITE, 0.0);
+    tape.add_diagonal(kernel.matrix, white)
+}
+
+/// K_tt with white noise.
+pub(super) fn noisy_data(tape: &mut Tape, tt: DataBlock) -> DataBlock {
+    match tt {
+        DataBlock::Diagonal(d) => DataBlock::Diagonal(tape.affine(d, 1.0 + WHITE, 0.0)),
+        DataBlock::Full(matrix) => {
+            let diagonal = tape.diagonal(matrix);
+            let white = tape.affine(diagonal, WHITE, 0.0);
+            DataBlock::Full(tape.add_diagonal(matrix, white))
+        }
+    }
+}

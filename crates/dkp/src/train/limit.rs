@@ -1,0 +1,107 @@
+//! The limit of a model in which nothing is drawn, and how the model starts from it.
+
+use super::StartError;
+use super::matrices::{columns, evaluate, factor, linear_kernel, median_distance, principal_features};
+use crate::kernels::{Identity, Kernel};
+use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Layer, Model, ProcessKind, precision_name};
+use faer::Mat;
+use std::sync::Arc;
+
+/// Lengthscale of a kernel whose features pass on a Gram matrix, relative to the median distance: long enough for nearly linear
+/// functions to be likely. 1.5 and 4 ended with similar bounds.
+const LENGTHSCALE: f64 = 2.0;
+/// Root of the precision of such features' pseudo-targets, relative to the inverse of the median distance. The features, as smooth
+/// functions of many points, are more precise than each target. 1 is too noisy a start, and from 30 on the divergence is costly.
+const PRECISION: f64 = 3.0;
+
+/// The limit: an inverse-Wishart layer becomes its kernel (δ → ∞), and a layer of features passes on the Gram matrix that its
+/// kernel sees, so that it may as well not be there.
+pub(super) fn limit_of(a: &Architecture) -> Architecture {
+    let layers = a.layers.iter().map(|layer| {
+        let kernel: Arc<dyn Kernel> = match layer.process {
+            ProcessKind::Features { .. } => Arc::new(Identity),
+            ProcessKind::Deterministic | ProcessKind::InverseWishart => layer.kernel.clone(),
+        };
+        Layer { kernel, process: ProcessKind::Deterministic }
+    });
+    Architecture { input: InputKind::Fixed, layers: layers.collect(), ..a.clone() }
+}
+
+/// Takes over the parameters of the limit, and centres the posteriors of hidden layers on its Gram matrices.
+pub(super) fn follow(model: &mut Model, limit: &Model) -> Result<(), StartError> {
+    let architecture = model.architecture().clone();
+    let p = model.parameters_mut();
+    for parameter in limit.parameters().iter() {
+        p.set(&parameter.name, &limit.parameters().get(&parameter.name)?)?;
+    }
+    let mut x = p.get(INDUCING_INPUTS)?;
+    let m = p.get("output.precision.diagonal")?.len();
+    let features = x.len() / m;
+    if architecture.scale_features {
+        let (scale, bias) = (p.get("features.scale")?, p.get("features.bias")?);
+        x.iter_mut().enumerate().for_each(|(i, x)| *x = (*x + bias[i % features]) * scale[i % features]);
+    }
+    let mut gram = linear_kernel(&x, features);
+    if architecture.input == InputKind::Gram {
+        p.set("input.root", &columns(&factor(&gram)))?;
+    }
+    for (i, layer) in architecture.layers.iter().enumerate() {
+        let prefix = format!("layer {}", i + 1);
+        let names: Vec<String> =
+            layer.kernel.parameters().iter().map(|name| format!("{prefix}.kernel.{name}")).collect();
+        if let ProcessKind::Features { width } = layer.process {
+            let pass = PassOn::new(&gram, width);
+            for (name, value) in names.iter().zip(pass.kernel_parameters(&*layer.kernel)) {
+                p.set(name, &[value])?;
+            }
+            p.set(&format!("{prefix}.targets"), &pass.targets)?;
+            p.set(&precision_name(&prefix, "diagonal", 0), &vec![pass.precision; m])?;
+            gram = pass.gram;
+            continue;
+        }
+        let values: Result<Vec<f64>, StartError> = names.iter().map(|name| Ok(p.get(name)?[0])).collect();
+        gram = evaluate(&*layer.kernel, &values?, &gram);
+        if layer.process == ProcessKind::InverseWishart {
+            p.set(&format!("{prefix}.root"), &columns(&factor(&gram)))?;
+        }
+    }
+    Ok(())
+}
+
+/// How a layer of features starts: it passes on the Gram matrix that its kernel sees.
+pub(super) struct PassOn {
+    lengthscale: f64,
+    /// M×width, by columns.
+    pub targets: Vec<f64>,
+    /// The root of their precision.
+    pub precision: f64,
+    /// The Gram matrix of the targets: the one passed on, or for a narrow layer what it can hold of that.
+    pub gram: Mat<f64>,
+}
+
+impl PassOn {
+    pub fn new(gram: &Mat<f64>, width: usize) -> PassOn {
+        let distance = median_distance(gram).sqrt();
+        let features = principal_features(gram, width);
+        PassOn {
+            lengthscale: LENGTHSCALE * distance,
+            targets: columns(&features),
+            precision: PRECISION / distance,
+            gram: faer::Scale(1.0 / width as f64) * (&features * features.transpose()),
+        }
+    }
+
+    /// Where a kernel has a lengthscale ℓ its height is ℓ too: short distances R then are R on average under the prior,
+    /// 2h²(1 − exp(−R/2ℓ²)) ≈ R.
+    pub fn kernel_parameters(&self, kernel: &dyn Kernel) -> Vec<f64> {
+        let names = kernel.parameters();
+        let has_lengthscale = |height: &str| {
+            height.strip_suffix("height").is_some_and(|prefix| names.contains(&format!("{prefix}lengthscale")))
+        };
+        let value = |name: &String| match name {
+            name if name.ends_with("lengthscale") || has_lengthscale(name) => self.lengthscale,
+            _ => 1.0,
+        };
+        names.iter().map(value).collect()
+    }
+}
