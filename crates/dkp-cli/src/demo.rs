@@ -65,7 +65,7 @@ fn fit(a: &Arguments, data: &std::path::Path, family: Family) -> anyhow::Result<
     let roles = Roles { target: Some("quality".to_string()), ..Roles::default() };
     let choices = Choices { family: Some(family), steps: Some(a.steps), draws: Some(4), ..Choices::default() };
     let prepared = prepare(data, &roles, &choices)?;
-    let mut model = train::start(&prepared.record, &prepared.train)?;
+    let mut model = train::start(&prepared.record, &prepared.train, a.quiet)?;
     let options = prepared.record.settings.options();
     if !a.quiet {
         eprintln!("{}", prepared.record.settings.description());

@@ -10,22 +10,32 @@ const LINES_EVERY: Duration = Duration::from_secs(10);
 pub enum Progress {
     Silent,
     Bar(ProgressBar),
-    Lines { begun: Instant, last: Instant, first: u64, steps: u64 },
+    Lines { what: &'static str, begun: Instant, last: Instant, first: u64, steps: u64 },
 }
 
 impl Progress {
     /// For a run of `steps` that is at step `first`.
     pub fn new(quiet: bool, first: u64, steps: u64) -> Progress {
+        Progress::of("", quiet, first, steps)
+    }
+
+    /// For the steps of what a model starts from.
+    pub fn of_start(quiet: bool, steps: u64) -> Progress {
+        Progress::of("start: ", quiet, 0, steps)
+    }
+
+    fn of(what: &'static str, quiet: bool, first: u64, steps: u64) -> Progress {
         if quiet {
             return Progress::Silent;
         }
         if !std::io::stderr().is_terminal() {
             let now = Instant::now();
-            return Progress::Lines { begun: now, last: now, first, steps };
+            return Progress::Lines { what, begun: now, last: now, first, steps };
         }
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr_with_hz(5));
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} steps, {msg}, {eta} left");
+        let style = ProgressStyle::with_template("{prefix}{bar:30} {pos}/{len} steps, {msg}, {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_prefix(what);
         bar.set_position(first);
         bar.reset_eta();
         Progress::Bar(bar)
@@ -40,13 +50,14 @@ impl Progress {
                 bar.set_message(message);
                 bar.set_position(done);
             }
-            Progress::Lines { begun, last, first, steps } => {
-                if last.elapsed() >= LINES_EVERY || done == *steps {
+            Progress::Lines { what, begun, last, first, steps } => {
+                // the start's last step is nothing to tell of
+                if last.elapsed() >= LINES_EVERY || (done == *steps && what.is_empty()) {
                     *last = Instant::now();
                     let each = begun.elapsed().as_secs_f64() / (done - *first).max(1) as f64;
                     let left = duration(each * (*steps - done) as f64);
                     let left = if done == *steps { String::new() } else { format!(", {left} left") };
-                    eprintln!("step {done} of {steps}: {message}{left}");
+                    eprintln!("{what}step {done} of {steps}: {message}{left}");
                 }
             }
         }

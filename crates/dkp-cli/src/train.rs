@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use dkp::data::Dataset;
 use dkp::model::Model;
-use dkp::train::{Start, State, Trainer, initialise};
+use dkp::train::{Start, State, Trainer, initialise, initialise_watched};
 use dkp_tape::random::Key;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -112,7 +112,7 @@ fn begin(a: &Arguments, quiet: bool) -> anyhow::Result<(Trained, PathBuf)> {
         say.line(&format!("{} will be replaced", out.display()));
     }
     say.line("starting …");
-    let model = start(&prepared.record, &prepared.train)?;
+    let model = start(&prepared.record, &prepared.train, quiet)?;
     let run = Run::begin(&folder, &order)?;
     let trained = train(prepared, model, None, run, &folder, &out, quiet)?;
     Ok((trained, out))
@@ -139,9 +139,14 @@ fn try_settings(record: &Record, train: &Dataset) -> anyhow::Result<()> {
 }
 
 /// The model before its first step.
-pub fn start(record: &Record, train: &Dataset) -> anyhow::Result<Model> {
-    let settings = &record.settings;
-    let mut model = initialise(settings.architecture()?, train, settings.start())?;
+pub fn start(record: &Record, train: &Dataset, quiet: bool) -> anyhow::Result<Model> {
+    let (settings, unit) = (&record.settings, record.target_scale().1);
+    let mut progress = Progress::of_start(quiet, settings.start_steps);
+    let mut model = initialise_watched(settings.architecture()?, train, settings.start(), |step| {
+        progress.step(step.step + 1, step.bound.as_ref().map(|b| b.total - unit.ln()), step.rate);
+        true
+    })?;
+    progress.finish();
     settings.adjust(&mut model)?;
     Ok(model)
 }

@@ -3,7 +3,7 @@
 use super::inducing::choose;
 use super::limit::{PassOn, follow, limit_of};
 use super::matrices::{columns, evaluate, factor, is_regular, linear_kernel, median_distance};
-use super::{Options, Trainer};
+use super::{Options, Record, Trainer};
 use crate::data::Dataset;
 use crate::kernels::Kernel;
 use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Mismatch, Model, ProcessKind, precision_name};
@@ -64,6 +64,16 @@ const WARM_UP_BATCH: usize = 2000;
 /// Where anything in the model is drawn, its limit without draws is trained first, which is fast, and gives it its kernels,
 /// inducing points, pseudo-targets and noise.
 pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
+    initialise_watched(architecture, data, start, |_| true)
+}
+
+/// [`initialise`] with a callback that sees every step of the limit's training and returns whether to go on.
+pub fn initialise_watched(
+    architecture: Architecture,
+    data: &Dataset,
+    start: Start,
+    watch: impl FnMut(&Record) -> bool,
+) -> Result<Model, Error> {
     architecture.check_targets(data)?;
     if let Some(i) = architecture.layers.iter().position(|l| l.process == ProcessKind::Features { width: 0 }) {
         return Err(Error::NoFeatures { layer: i + 1 });
@@ -74,7 +84,7 @@ pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> R
         let options =
             Options { steps: start.warm_up, batch: Some(WARM_UP_BATCH), seed: start.seed, ..Options::default() };
         // data that the limit cannot be trained on leave the cold start
-        if Trainer::new(&mut limit, data, options)?.run(|_| true).is_ok() {
+        if Trainer::new(&mut limit, data, options)?.run(watch).is_ok() {
             follow(&mut model, &limit)?;
         }
     }

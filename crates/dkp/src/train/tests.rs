@@ -215,6 +215,25 @@ fn trains(name: &str, x: Mat<f64>, y: Mat<f64>) {
     }
 }
 
+/// A callback sees each step of the limit and can end its training; the model starts from what there is.
+#[test]
+fn the_start_is_watched_and_can_be_stopped() {
+    let data = smooth(40);
+    let watched = |limit: usize| {
+        let mut bounds = Vec::new();
+        let start = Start { inducing: 8, warm_up: 60, ..Start::default() };
+        let model = initialise_watched(diwp(), &data, start, |record| {
+            bounds.push(record.bound.as_ref().map(|b| b.total));
+            bounds.len() < limit
+        });
+        (model.unwrap().parameters().get("likelihood.noise").unwrap()[0], bounds)
+    };
+    let ((noise, all), (early, some)) = (watched(100), watched(20));
+    assert_eq!((all.len(), some.len()), (60, 20));
+    assert!(all[59] > all[0] && some[19] > some[0], "{all:?}");
+    assert_ne!(noise, early);
+}
+
 #[test]
 fn hard_inputs_train() {
     let x = cases::matrix(1, 3, 40);
