@@ -36,8 +36,8 @@ pub struct Arguments {
     #[arg(long, default_value = "sqexp")]
     kernel: String,
     /// Hidden layers: inverse-Wishart ones after the input's for diwp.
-    #[arg(long, default_value_t = 1)]
-    layers: usize,
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=50))]
+    layers: u64,
     /// Inducing points.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..100_000))]
     m: u64,
@@ -90,13 +90,13 @@ fn measure(a: &Arguments) -> anyhow::Result<()> {
     let b = a.b.map_or(batch, |b| b as usize);
     let threads = rayon::current_num_threads();
     let data = synthetic(points.max(b), features)?;
-    let m = (a.m as usize).min(data.points());
+    let (m, layers) = ((a.m as usize).min(data.points()), a.layers as usize);
     let likelihood = Arc::new(Gaussian::new(1));
     let kernel: Arc<dyn Kernel> = kernels::named(&a.kernel).context("--kernel")?.into();
     let architecture = match a.family {
-        Family::Diwp => Architecture::diwp(kernel, a.layers, likelihood),
-        Family::Nngp => Architecture::nngp(kernel, a.layers, likelihood),
-        Family::Dgp => Architecture::dgp(kernel, a.layers, features, likelihood),
+        Family::Diwp => Architecture::diwp(kernel, layers, likelihood),
+        Family::Nngp => Architecture::nngp(kernel, layers, likelihood),
+        Family::Dgp => Architecture::dgp(kernel, layers, features, likelihood),
     };
     let mut model = initialise(architecture, &data, Start { inducing: m, warm_up: 0, ..Start::default() })?;
     let options = Options { steps: u64::MAX, draws: s, batch: Some(b), ..Options::default() };
@@ -110,10 +110,10 @@ fn measure(a: &Arguments) -> anyhow::Result<()> {
         steps += 1;
     }
     let seconds = begun.elapsed().as_secs_f64() / steps as f64;
-    let rate = flops(a.family, a.layers, features, m, b, s) / seconds;
+    let rate = flops(a.family, layers, features, m, b, s) / seconds;
     let fraction = rate / product_rate(m, threads);
     let (problem, family, kernel) = (name(a.problem), name(a.family), &a.kernel);
-    let (layers, milliseconds, gflops, memory) = (a.layers, 1e3 * seconds, 1e-9 * rate, peak_memory());
+    let (milliseconds, gflops, memory) = (1e3 * seconds, 1e-9 * rate, peak_memory());
     let mut out = std::io::stdout().lock();
     if a.json {
         let memory = memory.map_or("null".to_string(), |mb| format!("{mb:.1}"));

@@ -4,16 +4,14 @@ use crate::choices::{Choices, Family};
 use anyhow::{Context as _, bail};
 use dkp::kernels::{self, Kernel};
 use dkp::likelihoods;
-use dkp::model::{Architecture, Model};
+use dkp::model::Architecture;
+use dkp::params::Parameters;
 use dkp::train::{Options, Schedule, Start};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Features of a deep Gaussian process's layers, if nothing is said: as many as the data have, at most this.
 const WIDEST: usize = 30;
-/// Steps of the infinitely wide network that a model starts from, at least: they take a second or two. It has as many as the model itself, if those
-/// are more.
-const FEWEST_START_STEPS: u64 = 2000;
 
 /// Settings without anything left open; fields are those of [`Choices`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +49,9 @@ pub struct Settings {
 impl Settings {
     /// For data with this many points and features, and a likelihood.
     pub fn resolve(c: &Choices, points: usize, features: usize, likelihood: String) -> anyhow::Result<Settings> {
-        let (options, start) = (Options::for_points(points), Start::default());
+        let options = Options::for_points(points);
+        let steps = c.steps.unwrap_or(options.steps);
+        let start = Start::for_steps(steps);
         let layers = c.layers.unwrap_or(1);
         let kernel = match c.kernel.as_slice() {
             [] => vec!["sqexp".to_string()],
@@ -66,7 +66,6 @@ impl Settings {
             kernels::named(name).context("--kernel")?;
         }
         let width = features.min(WIDEST) as u64;
-        let steps = c.steps.unwrap_or(options.steps);
         Ok(Settings {
             family: c.family.unwrap_or(Family::Diwp),
             layers,
@@ -84,7 +83,7 @@ impl Settings {
             decay_from: c.decay_from.unwrap_or(options.schedule.decay_from),
             last_rate: c.last_rate.unwrap_or(options.schedule.last),
             kl_warm_up: c.kl_warm_up.unwrap_or(options.kl_warm_up),
-            start_steps: c.start_steps.unwrap_or(steps.max(FEWEST_START_STEPS)),
+            start_steps: c.start_steps.unwrap_or(start.warm_up),
             delta: c.delta.unwrap_or(start.delta),
             gamma: c.gamma.unwrap_or(start.gamma),
             input_delta: c.input_delta.unwrap_or(start.input[0]),
@@ -146,8 +145,7 @@ impl Settings {
     }
 
     /// Sets, freezes and ties parameters.
-    pub fn adjust(&self, model: &mut Model) -> anyhow::Result<()> {
-        let parameters = model.parameters_mut();
+    pub fn adjust(&self, parameters: &mut Parameters) -> anyhow::Result<()> {
         for text in &self.set {
             let (name, value) = text.split_once('=').with_context(|| format!("--set {text}: expected NAME=VALUE"))?;
             let value: f64 = value.trim().parse().with_context(|| format!("--set {text}: expected NAME=VALUE"))?;

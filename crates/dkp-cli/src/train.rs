@@ -12,7 +12,8 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use dkp::data::Dataset;
 use dkp::model::Model;
-use dkp::train::{Start, State, Trainer, initialise, initialise_watched};
+use dkp::params::Parameters;
+use dkp::train::{Record as StepRecord, Start, State, Trainer, initialise, initialise_with};
 use dkp_tape::random::Key;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -135,20 +136,30 @@ fn resume(folder: &Path, quiet: bool) -> anyhow::Result<(Trained, PathBuf)> {
 fn try_settings(record: &Record, train: &Dataset) -> anyhow::Result<()> {
     let settings = &record.settings;
     let mut model = initialise(settings.architecture()?, train, Start { warm_up: 0, ..settings.start() })?;
-    settings.adjust(&mut model)
+    settings.adjust(model.parameters_mut())
 }
 
 /// The model before its first step.
 pub fn start(record: &Record, train: &Dataset, quiet: bool) -> anyhow::Result<Model> {
     let (settings, unit) = (&record.settings, record.target_scale().1);
     let mut progress = Progress::of_start(quiet, settings.start_steps);
-    let mut model = initialise_watched(settings.architecture()?, train, settings.start(), |step| {
+    let adjust = |parameters: &mut Parameters| settings.adjust(parameters);
+    let model = initialise_with(settings.architecture()?, train, settings.start(), adjust, |step| {
         progress.step(step.step + 1, step.bound.as_ref().map(|b| b.total - unit.ln()), step.rate);
+        say_rollback(&progress, step);
         true
     })?;
     progress.finish();
-    settings.adjust(&mut model)?;
     Ok(model)
+}
+
+/// Says that a run went back, and why.
+fn say_rollback(progress: &Progress, step: &StepRecord) {
+    if step.rolled_back {
+        let why = step.failure.as_ref().map_or("the bound fell".to_string(), |f| f.to_string());
+        let done = step.step + 1;
+        progress.say(&format!("step {done}: {why}; gone back to an earlier state, at half the learning rate"));
+    }
 }
 
 fn train(
@@ -176,10 +187,7 @@ fn train(
         let done = step.step + 1;
         run.log(&step)?;
         progress.step(done, step.bound.as_ref().map(|b| b.total - unit.ln()), step.rate);
-        if step.rolled_back {
-            progress
-                .say(&format!("step {done}: the bound fell; gone back to an earlier state, at half the learning rate"));
-        }
+        say_rollback(&progress, &step);
         if done == first + ESTIMATE_AFTER {
             let left = begun.elapsed().as_secs_f64() / ESTIMATE_AFTER as f64 * (options.steps - done) as f64;
             progress.say(&estimate(options.steps, left));

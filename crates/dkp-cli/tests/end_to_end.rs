@@ -241,6 +241,8 @@ fn settings_reach_the_model() {
                 "layer 1.delta=7",
                 "--freeze",
                 "layer 1.delta",
+                "--freeze",
+                "features.scale",
                 "--tie",
                 "layer 1.kernel.height=output.kernel.height",
             ],
@@ -364,6 +366,33 @@ fn equal_runs_give_equal_files() {
     train(&place, &[&base[..], &["--out", "c.dkp", "--seed", "1"]].concat());
     assert_eq!(place.read("a.dkp"), place.read("b.dkp"));
     assert_ne!(place.read("a.dkp"), place.read("c.dkp"));
+}
+
+/// What scripts read of a benchmark, and that its settings have bounds.
+#[test]
+fn a_benchmark_is_one_object_a_line() {
+    let place = Place::new();
+    let measured = json(&place.done(&["bench", "--json", "--m", "5", "--b", "10", "--s", "1", "--threads", "1"]).out);
+    let keys: Vec<&str> = measured.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut expected = [
+        "problem",
+        "family",
+        "kernel",
+        "layers",
+        "m",
+        "s",
+        "b",
+        "threads",
+        "ms_per_step",
+        "gflops",
+        "gemm_fraction",
+        "peak_rss_mb",
+    ];
+    expected.sort_unstable();
+    assert_eq!(keys, expected);
+    assert!(measured["ms_per_step"].as_f64().unwrap() > 0.0, "{measured}");
+    let refused = place.dkp(&["bench", "--layers", "10000000000"]);
+    assert!(refused.code == 2 && refused.err.contains("0..=50"), "{refused:?}");
 }
 
 #[test]

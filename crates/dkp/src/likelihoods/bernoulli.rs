@@ -1,6 +1,6 @@
 //! Two classes.
 
-use super::{Density, DensityJet, LikelihoodParameter};
+use super::{Density, DensityJet, LikelihoodParameter, Peak};
 
 /// y is 1 with probability 1/(1 + e^{−f}), else 0.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,11 @@ impl Density for Bernoulli {
 
     fn initial(&self, y: f64) -> f64 {
         2.0 * y - 1.0
+    }
+
+    fn peak(&self, _: &[f64], _: f64) -> Option<Peak> {
+        // the logistic function's step, which a latent that is wider than it sees as a kink
+        Some(Peak { centre: 0.0, width: 4.0 })
     }
 
     fn is_discrete(&self) -> bool {

@@ -52,6 +52,10 @@ pub struct DensityJet {
 ///
 /// let likelihood = Scalar::new(Laplace);
 /// assert_eq!(likelihood.latents(), 1);
+/// // b = ½: log p(1|f = 0) = −2; averaged over f ~ N(0, 0.01) the density is 0.1381
+/// let log_density = |variance: f64| likelihood.log_density(&[vec![0.5]], &[1.0], &[0.0], &[variance]);
+/// assert!((log_density(0.0) + 2.0).abs() < 1e-12);
+/// assert!((log_density(0.01).exp() - 0.1381).abs() < 1e-4);
 /// ```
 pub trait Density: Clone + Send + Sync + 'static {
     /// What files call it: by default its type's name.

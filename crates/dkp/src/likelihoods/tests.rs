@@ -80,6 +80,12 @@ fn narrow_densities_are_integrated_too() {
     for (y, s) in [0.0, 1.0, 10.0, 100.0, 1e4].into_iter().flat_map(|y| [(y, 0.01), (y, 0.25), (y, 1.0)]) {
         cases.push((poisson, vec![], y, (y + 2.0_f64).ln() - 0.4, s));
     }
+    let coin: &dyn Likelihood = &Scalar::new(Bernoulli);
+    for (y, m, sd) in
+        [2.5, 5.0, 10.0, 30.0].into_iter().flat_map(|sd| [(0.0, 1.0, sd), (1.0, 1.0, sd), (1.0, -20.0, sd)])
+    {
+        cases.push((coin, vec![], y, m, sd * sd));
+    }
     for (likelihood, theta, y, m, s) in cases {
         let what = format!("{} {theta:?} y {y} m {m} s {s}", likelihood.name());
         let density = |f: f64| likelihood.log_density(&theta, &[y], &[f], &[0.0]);

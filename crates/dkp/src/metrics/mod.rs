@@ -9,8 +9,8 @@ use serde::Serialize;
 pub const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
 /// Probabilities below the median at whose quantiles panels of the integral that is the CRPS end; the same above.
 const PANELS: [f64; 12] = [1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 5e-3, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4];
-/// Whole numbers that the CRPS of counts is summed over, at most.
-const LONGEST_SUM: f64 = 1e6;
+/// Whole numbers of a panel that the CRPS of counts is summed over one by one, at most.
+const LONGEST_SUM: f64 = 16.0;
 /// Classes of confidence in the calibration error of a classifier.
 const BINS: usize = 15;
 
@@ -126,7 +126,7 @@ fn jump(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
 }
 
 /// ∫ (F(z) − 1[z ≥ y])² dz: between quantiles, at which panels of Gauss–Legendre nodes end, so that narrow and wide parts of a
-/// mixture are seen alike; over whole numbers the sum, which is exact.
+/// mixture are seen alike. Between whole numbers F is constant: the integral is a sum there, in panels that are short enough.
 pub fn crps(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
     let f = |z: f64| prediction.cdf(point, target, z);
     let term = |z: f64| if z >= y { (1.0 - f(z)).powi(2) } else { f(z).powi(2) };
@@ -134,12 +134,15 @@ pub fn crps(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64
     let mut ends: Vec<f64> = tails.map(|p| prediction.quantile(point, target, p)).chain([y]).collect();
     ends.sort_by(f64::total_cmp);
     if prediction.is_discrete() {
-        let (low, high) = (ends[0].floor(), ends[ends.len() - 1].ceil());
-        let count = (high - low).min(LONGEST_SUM) as usize;
-        return (0..=count).map(|k| term(low + k as f64)).sum();
+        ends.iter_mut().for_each(|end| *end = end.floor());
+        // beyond the last whole number nothing is left
+        ends.extend(ends.last().map(|last| last + 1.0));
     }
     let panel = |ends: &[f64]| {
         let (middle, half) = (0.5 * (ends[0] + ends[1]), 0.5 * (ends[1] - ends[0]));
+        if prediction.is_discrete() && 2.0 * half <= LONGEST_SUM {
+            return (0..(2.0 * half) as u64).map(|k| term(ends[0] + k as f64)).sum();
+        }
         half * LEGENDRE.into_iter().map(|(x, w)| w * (term(middle - half * x) + term(middle + half * x))).sum::<f64>()
     };
     ends.windows(2).map(panel).sum()
@@ -301,6 +304,17 @@ mod tests {
             mass *= 3.0 / (k + 1) as f64;
         }
         assert!((crps(&counts, 0, 0, 0.0) - exact).abs() < 1e-9);
+        // large counts, by panels: against the sum
+        for (rate, y) in [(300.0_f64, 290.0), (300.0, 450.0), (3000.0, 2950.0), (3000.0, 0.0), (1e6, 1.001e6)] {
+            let p = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![rate.ln(), 0.0]);
+            let (ours, around) = (crps(&p, 0, 0, y), 12.0 * rate.sqrt());
+            let term = |k: f64| (p.cdf(0, 0, k) - f64::from(k >= y)).powi(2);
+            let (low, high) = ((rate - around).floor().max(0.0), (rate + around).ceil());
+            let mut exact: f64 = (low as u64..high as u64).map(|k| term(k as f64)).sum();
+            // where F is 0 or 1
+            exact += (low - y).max(0.0) + (y - high).max(0.0);
+            assert!((ours - exact).abs() < 0.01 * exact, "{rate} {y}: {ours} and {exact}");
+        }
     }
 
     /// A fair model of coins and of counts is calibrated, and its intervals hold at least what they say.

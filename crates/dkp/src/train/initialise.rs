@@ -1,7 +1,7 @@
 //! Where training starts: near a limit in which nothing is drawn, with scales from the data.
 
 use super::inducing::choose;
-use super::limit::{PassOn, follow, limit_of};
+use super::limit::{PassOn, follow, inherit, limit_of};
 use super::matrices::{columns, evaluate, factor, is_regular, linear_kernel, median_distance};
 use super::{Options, Record, Trainer};
 use crate::data::Dataset;
@@ -48,9 +48,17 @@ pub struct Start {
     pub seed: u64,
 }
 
+impl Start {
+    /// For a model that is to take some steps: its limit takes as many, and 2000 at least.
+    pub fn for_steps(steps: u64) -> Start {
+        let warm_up = steps.max(2000);
+        Start { inducing: 100, delta: 1000.0, gamma: 1e-3, input: [5.0, 500.0], warm_up, seed: 0 }
+    }
+}
+
 impl Default for Start {
     fn default() -> Start {
-        Start { inducing: 100, delta: 1000.0, gamma: 1e-3, input: [5.0, 500.0], warm_up: 8000, seed: 0 }
+        Start::for_steps(Options::default().steps)
     }
 }
 
@@ -64,27 +72,32 @@ const WARM_UP_BATCH: usize = 2000;
 /// Where anything in the model is drawn, its limit without draws is trained first, which is fast, and gives it its kernels,
 /// inducing points, pseudo-targets and noise.
 pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
-    initialise_watched(architecture, data, start, |_| true)
+    initialise_with(architecture, data, start, |_| Ok(()), |_| true)
 }
 
-/// [`initialise`] with a callback that sees every step of the limit's training and returns whether to go on.
-pub fn initialise_watched(
+/// [`initialise`] with parameters that are set, frozen or tied before anything is trained, the limit included, and a callback that sees
+/// every step of the limit's training and returns whether to go on.
+pub fn initialise_with<E: From<Error>>(
     architecture: Architecture,
     data: &Dataset,
     start: Start,
+    adjust: impl FnOnce(&mut Parameters) -> Result<(), E>,
     watch: impl FnMut(&Record) -> bool,
-) -> Result<Model, Error> {
-    architecture.check_targets(data)?;
+) -> Result<Model, E> {
+    architecture.check_targets(data).map_err(Error::from)?;
     if let Some(i) = architecture.layers.iter().position(|l| l.process == ProcessKind::Features { width: 0 }) {
-        return Err(Error::NoFeatures { layer: i + 1 });
+        return Err(Error::NoFeatures { layer: i + 1 }.into());
     }
     let mut model = cold_start(architecture, data, start)?;
+    let cold = model.parameters().clone();
+    adjust(model.parameters_mut())?;
     if start.warm_up > 0 && !model.architecture().is_deterministic() {
         let mut limit = cold_start(limit_of(model.architecture()), data, start)?;
+        inherit(limit.parameters_mut(), &cold, model.parameters())?;
         let options =
             Options { steps: start.warm_up, batch: Some(WARM_UP_BATCH), seed: start.seed, ..Options::default() };
         // data that the limit cannot be trained on leave the cold start
-        if Trainer::new(&mut limit, data, options)?.run(watch).is_ok() {
+        if Trainer::new(&mut limit, data, options).map_err(Error::from)?.run(watch).is_ok() {
             follow(&mut model, &limit)?;
         }
     }

@@ -4,6 +4,7 @@ use super::StartError;
 use super::matrices::{columns, evaluate, factor, linear_kernel, median_distance, principal_features};
 use crate::kernels::{Identity, Kernel};
 use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Layer, Model, ProcessKind, precision_name};
+use crate::params::Parameters;
 use faer::Mat;
 use std::sync::Arc;
 
@@ -27,6 +28,34 @@ pub(super) fn limit_of(a: &Architecture) -> Architecture {
     Architecture { input: InputKind::Fixed, layers: layers.collect(), ..a.clone() }
 }
 
+/// Carries over to the limit which of a model's parameters have been set, frozen or tied since its cold start.
+pub(super) fn inherit(limit: &mut Parameters, cold: &Parameters, adjusted: &Parameters) -> Result<(), StartError> {
+    let names: Vec<String> = limit.iter().map(|p| p.name.clone()).collect();
+    for name in &names {
+        if let Some(with) = adjusted.tied(name).filter(|with| limit.get(with).is_ok()) {
+            limit.tie(name, with)?;
+        }
+    }
+    for parameter in adjusted.iter().filter(|p| names.contains(&p.name)) {
+        let (name, values) = (&parameter.name, adjusted.get(&parameter.name)?);
+        if parameter.frozen || values != cold.get(name)? {
+            limit.set(name, &values)?;
+        }
+        if parameter.frozen {
+            limit.freeze(name, true)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets what is not frozen.
+fn set_free(p: &mut Parameters, name: &str, values: &[f64]) -> Result<(), StartError> {
+    if p.free().any(|own| own.name == name) {
+        p.set(name, values)?;
+    }
+    Ok(())
+}
+
 /// Takes over the parameters of the limit, and centres the posteriors of hidden layers on its Gram matrices.
 pub(super) fn follow(model: &mut Model, limit: &Model) -> Result<(), StartError> {
     let architecture = model.architecture().clone();
@@ -43,7 +72,7 @@ pub(super) fn follow(model: &mut Model, limit: &Model) -> Result<(), StartError>
     }
     let mut gram = linear_kernel(&x, features);
     if architecture.input == InputKind::Gram {
-        p.set("input.root", &columns(&factor(&gram)))?;
+        set_free(p, "input.root", &columns(&factor(&gram)))?;
     }
     for (i, layer) in architecture.layers.iter().enumerate() {
         let prefix = format!("layer {}", i + 1);
@@ -52,17 +81,17 @@ pub(super) fn follow(model: &mut Model, limit: &Model) -> Result<(), StartError>
         if let ProcessKind::Features { width } = layer.process {
             let pass = PassOn::new(&gram, width);
             for (name, value) in names.iter().zip(pass.kernel_parameters(&*layer.kernel)) {
-                p.set(name, &[value])?;
+                set_free(p, name, &[value])?;
             }
-            p.set(&format!("{prefix}.targets"), &pass.targets)?;
-            p.set(&precision_name(&prefix, "diagonal", 0), &vec![pass.precision; m])?;
+            set_free(p, &format!("{prefix}.targets"), &pass.targets)?;
+            set_free(p, &precision_name(&prefix, "diagonal", 0), &vec![pass.precision; m])?;
             gram = pass.gram;
             continue;
         }
         let values: Result<Vec<f64>, StartError> = names.iter().map(|name| Ok(p.get(name)?[0])).collect();
         gram = evaluate(&*layer.kernel, &values?, &gram);
         if layer.process == ProcessKind::InverseWishart {
-            p.set(&format!("{prefix}.root"), &columns(&factor(&gram)))?;
+            set_free(p, &format!("{prefix}.root"), &columns(&factor(&gram)))?;
         }
     }
     Ok(())

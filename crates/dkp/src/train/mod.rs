@@ -9,7 +9,7 @@ mod schedule;
 mod trainer;
 
 pub use adam::Adam;
-pub use initialise::{Error as StartError, Start, initialise, initialise_watched};
+pub use initialise::{Error as StartError, Start, initialise, initialise_with};
 pub use schedule::Schedule;
 pub use trainer::{Options, Record, State, Trainer, TrainingError};
 

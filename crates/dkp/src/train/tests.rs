@@ -5,6 +5,7 @@ use crate::data::Dataset;
 use crate::kernels::SquaredExponential;
 use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Scalar};
 use crate::model::{Architecture, Model};
+use crate::params::Parameters;
 use dkp_tape::gradcheck::cases;
 use dkp_tape::random::Key;
 use faer::Mat;
@@ -195,8 +196,10 @@ fn trains(name: &str, x: Mat<f64>, y: Mat<f64>) {
     let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
     let (sx, sy) = data.scales();
     let data = data.scaled(&sx, &sy);
-    for architecture in [diwp(), nngp(), dgp(1, 2)] {
-        let mut model = initialise(architecture, &data, start(20)).unwrap();
+    let cold = [diwp(), nngp(), dgp(1, 2)].map(|a| (a, 0));
+    let from_limit = [diwp(), dgp(1, 2)].map(|a| (a, 30));
+    for (architecture, warm_up) in cold.into_iter().chain(from_limit) {
+        let mut model = initialise(architecture, &data, Start { warm_up, ..start(20) }).unwrap();
         let options = Options { steps: 60, draws: 2, ..Options::default() };
         let (mut first, mut last, mut failures) = (None, f64::NAN, 0);
         let outcome = Trainer::new(&mut model, &data, options).unwrap().run(|r| {
@@ -222,7 +225,8 @@ fn the_start_is_watched_and_can_be_stopped() {
     let watched = |limit: usize| {
         let mut bounds = Vec::new();
         let start = Start { inducing: 8, warm_up: 60, ..Start::default() };
-        let model = initialise_watched(diwp(), &data, start, |record| {
+        let unchanged = |_: &mut Parameters| Ok::<(), StartError>(());
+        let model = initialise_with(diwp(), &data, start, unchanged, |record| {
             bounds.push(record.bound.as_ref().map(|b| b.total));
             bounds.len() < limit
         });
@@ -232,6 +236,33 @@ fn the_start_is_watched_and_can_be_stopped() {
     assert_eq!((all.len(), some.len()), (60, 20));
     assert!(all[59] > all[0] && some[19] > some[0], "{all:?}");
     assert_ne!(noise, early);
+}
+
+/// What is set, frozen or tied is so while the limit is trained too, and is what the model starts with.
+#[test]
+fn adjusted_parameters_stay_so_in_the_start() {
+    let data = smooth(40);
+    let (scale, noise) = ("features.scale", "likelihood.noise");
+    let (own, other) = ("layer 1.kernel.lengthscale", "output.kernel.lengthscale");
+    let start = Start { inducing: 8, warm_up: 100, ..Start::default() };
+    let adjust = |p: &mut Parameters| -> Result<(), StartError> {
+        p.set(noise, &[0.37])?;
+        p.freeze(noise, true)?;
+        p.freeze(scale, true)?;
+        p.freeze("layer 1.root", true)?;
+        p.tie(own, other)?;
+        Ok(())
+    };
+    let before = initialise(diwp(), &data, Start { warm_up: 0, ..start }).unwrap();
+    let after = initialise_with(diwp(), &data, start, adjust, |_| true).unwrap();
+    let get = |model: &Model, name: &str| model.parameters().get(name).unwrap();
+    assert_eq!(get(&after, noise), [0.37]);
+    assert_eq!(get(&after, scale), get(&before, scale));
+    assert_eq!(get(&after, "layer 1.root"), get(&before, "layer 1.root"));
+    assert_eq!(get(&after, own), get(&after, other));
+    // the rest was trained
+    assert_ne!(get(&after, other), get(&before, other));
+    assert_ne!(get(&initialise(diwp(), &data, start).unwrap(), scale), get(&before, scale));
 }
 
 #[test]

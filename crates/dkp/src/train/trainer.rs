@@ -173,7 +173,10 @@ impl<'a> Trainer<'a> {
         model.check(data)?;
         let sizes = |moments: &[Vec<f64>]| moments.iter().map(Vec::len).collect::<Vec<_>>();
         let own: Vec<usize> = model.parameters().free().map(|p| p.kept.len()).collect();
-        if own != sizes(&state.adam.first) || own != sizes(&state.adam.second) {
+        let fits = |adam: &Adam| own == sizes(&adam.first) && own == sizes(&adam.second);
+        let shape = |p: &Parameters| p.iter().map(|p| (p.name.clone(), p.rows, p.cols)).collect::<Vec<_>>();
+        let (parameters, adam, _) = &state.good;
+        if !fits(&state.adam) || !fits(adam) || shape(parameters) != shape(model.parameters()) {
             return Err(Mismatch::State);
         }
         let gradient = own.iter().map(|&n| vec![0.0; n]).collect();
