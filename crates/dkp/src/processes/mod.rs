@@ -39,7 +39,7 @@ mod finite_network;
 mod input;
 mod inverse_wishart;
 mod residual_wishart;
-mod white;
+pub(crate) mod white;
 mod wishart;
 
 use crate::gram::{Block, Gram};

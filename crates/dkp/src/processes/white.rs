@@ -5,10 +5,10 @@ use dkp_tape::{Node, Tape};
 
 /// White noise relative to a kernel's diagonal. Without it directions in which K is singular to rounding decide the divergence between
 /// posterior and prior, though they mean nothing, and factors need jitter.
-pub(super) const WHITE: f64 = 1e-8;
+pub(crate) const WHITE: f64 = 1e-8;
 
 /// K_ii with white noise.
-pub(super) fn noisy(tape: &mut Tape, kernel: Block) -> Node {
+pub(crate) fn noisy(tape: &mut Tape, kernel: Block) -> Node {
     let white = tape.affine(kernel.diagonal, WHITE, 0.0);
     tape.add_diagonal(kernel.matrix, white)
 }

@@ -2,9 +2,12 @@
 
 use super::StartError;
 use super::matrices::{columns, evaluate, factor, linear_kernel, median_distance, principal_features};
+use crate::gram::Block;
 use crate::kernels::{Identity, Kernel};
 use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Layer, Model, ProcessKind, precision_name};
 use crate::params::Parameters;
+use crate::processes::white;
+use dkp_tape::{Node, Tape};
 use faer::Mat;
 use std::sync::Arc;
 
@@ -15,13 +18,42 @@ const LENGTHSCALE: f64 = 2.0;
 /// functions of many points, are more precise than each target. 1 is too noisy a start, and from 30 on the divergence is costly.
 const PRECISION: f64 = 3.0;
 
+/// A kernel with the white noise that an inverse-Wishart layer sees in it.
+struct Noisy(Arc<dyn Kernel>);
+
+impl Kernel for Noisy {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn parameters(&self) -> Vec<String> {
+        self.0.parameters()
+    }
+
+    fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node {
+        let k = self.0.symmetric(tape, g, parameters);
+        let block = Block::new(tape, k);
+        white::noisy(tape, block)
+    }
+
+    fn cross(&self, tape: &mut Tape, g: Node, rows: Node, cols: Node, parameters: &[Node]) -> Node {
+        self.0.cross(tape, g, rows, cols, parameters)
+    }
+
+    fn diagonal(&self, tape: &mut Tape, d: Node, parameters: &[Node]) -> Node {
+        let k = self.0.diagonal(tape, d, parameters);
+        tape.affine(k, 1.0 + white::WHITE, 0.0)
+    }
+}
+
 /// The limit: an inverse-Wishart layer becomes its kernel (δ → ∞), and a layer of features passes on the Gram matrix that its
 /// kernel sees, so that it may as well not be there.
 pub(super) fn limit_of(a: &Architecture) -> Architecture {
     let layers = a.layers.iter().map(|layer| {
         let kernel: Arc<dyn Kernel> = match layer.process {
             ProcessKind::Features { .. } => Arc::new(Identity),
-            ProcessKind::Deterministic | ProcessKind::InverseWishart => layer.kernel.clone(),
+            ProcessKind::InverseWishart => Arc::new(Noisy(layer.kernel.clone())),
+            ProcessKind::Deterministic => layer.kernel.clone(),
         };
         Layer { kernel, process: ProcessKind::Deterministic }
     });

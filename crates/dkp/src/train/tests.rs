@@ -265,6 +265,26 @@ fn adjusted_parameters_stay_so_in_the_start() {
     assert_ne!(get(&initialise(diwp(), &data, start).unwrap(), scale), get(&before, scale));
 }
 
+/// Where targets have hardly any noise, the little white noise in inverse-Wishart layers counts: the limit must have it too.
+#[test]
+fn the_start_is_as_good_as_its_limit_without_noise() {
+    let x = Mat::from_fn(1, 54, |_, n| 6.0 * n as f64 / 53.0);
+    let y = Mat::from_fn(1, 54, |_, n| x[(0, n)].sin());
+    let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
+    let (sx, sy) = data.scales();
+    let data = data.scaled(&sx, &sy);
+    let mut last = f64::NAN;
+    let start = Start { inducing: 20, warm_up: 2000, ..Start::default() };
+    let unchanged = |_: &mut Parameters| Ok::<(), StartError>(());
+    let mut model = initialise_with(diwp(), &data, start, unchanged, |record| {
+        last = record.bound.as_ref().map_or(f64::NAN, |b| b.total);
+        true
+    })
+    .unwrap();
+    let bound = model.bound(&data, 50, Key::new(1)).unwrap().total;
+    assert!(last > 3.0 && bound > last - 0.5, "{bound} from {last}");
+}
+
 #[test]
 fn hard_inputs_train() {
     let x = cases::matrix(1, 3, 40);
