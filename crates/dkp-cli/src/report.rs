@@ -66,6 +66,8 @@ fn of_run(folder: &Path) -> anyhow::Result<Report> {
         settings: settings.into_iter().map(|(k, v)| (k, v.to_string())).collect(),
         warnings: vec![
             "This is a run, not a model: its layers and predictions are shown when it is finished.".to_string(),
+            "Bounds are those of a target with deviation 1; the finished model's are in the target's units."
+                .to_string(),
         ],
         ..Report::default()
     })

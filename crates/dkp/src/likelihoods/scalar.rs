@@ -103,7 +103,8 @@ pub trait Density: Clone + Send + Sync + 'static {
     }
 }
 
-/// A likelihood made of a [`Density`], with expectations by Gauss–Hermite quadrature.
+/// A likelihood made of a [`Density`], with expectations by quadrature: of one target. Several targets have a
+/// [`Gaussian`](super::Gaussian) likelihood, or a [`Likelihood`] of one's own.
 #[derive(Clone, Debug)]
 pub struct Scalar<D> {
     density: D,
