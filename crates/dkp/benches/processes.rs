@@ -35,7 +35,7 @@ fn measure(m: usize, b: usize) {
 
     let mut step = Tape::new("step");
     let root = step.leaf("root of K", m, m);
-    let (it, tt) = (step.leaf("K_it", m, b), step.leaf("K_tt", 1, b));
+    let (ti, tt) = (step.leaf("K_ti", b, m), step.leaf("K_tt", 1, b));
     let (log_delta, log_gamma, v) = (step.leaf("log δ", 1, 1), step.leaf("log γ", 1, 1), step.leaf("V", m, m));
     let (delta, gamma) = (step.exp(log_delta), step.exp(log_gamma));
     let k = step.symmetric_product(root);
@@ -50,18 +50,18 @@ fn measure(m: usize, b: usize) {
 
     let mut tile = draw.nested("tile");
     tile.points(b);
-    let data = Gram { ii: kernel, it, tt: DataBlock::Diagonal(tt) };
+    let data = Gram { ii: kernel, ti, tt: DataBlock::Diagonal(tt) };
     let extended = drawn.extension.extend(&mut tile, data);
     let DataBlock::Diagonal(tt_extended) = extended.tt else { unreachable!("points one by one") };
-    let (first, second) = (tile.squared_norm(extended.it), tile.sum(tt_extended));
-    tile.output("it", first);
+    let (first, second) = (tile.squared_norm(extended.ti), tile.sum(tt_extended));
+    tile.output("ti", first);
     tile.output("tt", second);
 
     let wave = |i: usize, j: usize| ((3 * i + 7 * j) as f64).sin();
     let mut step = step.finish().workspace();
     let root_value = Mat::from_fn(m, m, |i, j| if i == j { 2.0 } else { 0.1 * wave(i, j) });
     step.set(root, root_value.as_ref()).expect("finite");
-    step.set(it, Mat::from_fn(m, b, |i, j| 0.01 * wave(i, j)).as_ref()).expect("finite");
+    step.set(ti, Mat::from_fn(b, m, |i, j| 0.01 * wave(j, i)).as_ref()).expect("finite");
     step.set(tt, Mat::from_fn(1, b, |_, _| 1.5).as_ref()).expect("finite");
     step.set(v, Mat::from_fn(m, m, |i, j| 0.3 * wave(j, i)).as_ref()).expect("finite");
     step.set_slice(log_delta, &[2.0]).expect("finite");

@@ -4,13 +4,18 @@
 
 mod cholesky;
 mod cholesky_adjoint;
+mod dots;
 mod lower_product;
+mod rows;
 mod solve;
 mod triangular;
+mod written_out;
 
 pub(crate) use cholesky::cholesky_in_place;
 pub(crate) use cholesky_adjoint::cholesky_adjoint_in_place;
+pub(crate) use dots::lower_of_dots;
 pub(crate) use lower_product::{lower_product, mirror_lower};
+pub(crate) use rows::{Factor, apply_to_rows};
 pub(crate) use solve::{Side, solve_in_place, solve_transposed_lower_in_place};
 pub(crate) use triangular::{
     clear_upper, divide_lower_in_place, divide_transposed_lower_in_place, lower_of_product, lower_of_times_lower,

@@ -1,7 +1,7 @@
 //! The operations, one idea a file: the equation, the adjoint, the method of [`Tape`](crate::Tape) that records it, and its tests.
 
 mod add;
-mod add_scaled_columns;
+mod add_scaled_rows;
 mod cholesky;
 mod columns;
 mod diagonal;
@@ -18,6 +18,8 @@ mod matmul;
 mod norm;
 mod product;
 mod random;
+mod row_factor;
+mod row_norms;
 mod scale;
 mod select;
 mod solve;

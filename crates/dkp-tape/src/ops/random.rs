@@ -4,7 +4,7 @@
 //! summed if one shape serves all.
 
 use crate::operation::{Adjoint, Forward, Operation};
-use crate::random::{fill_gamma, fill_gamma_derivative, fill_normal};
+use crate::random::{fill_gamma, fill_gamma_derivative, fill_normal, fill_normal_rows};
 use crate::{Memory, Node, Problem, Tape};
 
 impl Tape {
@@ -19,6 +19,14 @@ impl Tape {
     pub fn point_normals(&mut self, len: usize) -> Node {
         let cols = self.declared_points("point_normals");
         self.record_normals(len, cols, Sequence::PointId)
+    }
+
+    /// The same numbers with a row of `len` for each point.
+    #[track_caller]
+    pub fn point_normals_by_row(&mut self, len: usize) -> Node {
+        let rows = self.declared_points("point_normals_by_row");
+        let op = RowNormals { site: self.next_site() };
+        self.record(Box::new(op), &[], (rows, len), Memory::default())
     }
 
     /// Gamma(a_i, 1) variates of the vector a's shape; element i comes from sequence i.
@@ -83,6 +91,25 @@ impl Operation for Normals {
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
         let stream = run.key.stream(run.depth, self.site);
         fill_normal(stream, run.rows, |j| self.sequence.id(run.point_ids, j), run.output);
+        Ok(())
+    }
+
+    fn adjoint(&self, _: Adjoint<'_>) {}
+}
+
+/// One row a point.
+struct RowNormals {
+    site: u32,
+}
+
+impl Operation for RowNormals {
+    fn name(&self) -> &'static str {
+        "normals"
+    }
+
+    fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+        let stream = run.key.stream(run.depth, self.site);
+        fill_normal_rows(stream, run.rows, |p| run.point_ids[p], run.output);
         Ok(())
     }
 
@@ -160,16 +187,20 @@ mod tests {
         let mut tape = Tape::new("tile");
         tape.points(3);
         let n = tape.point_normals(11);
+        let rows = tape.point_normals_by_row(11);
         let a = tape.number(2.0);
         let g = tape.point_gammas(a);
         let mut run = tape.finish().workspace();
         run.set_point_ids(&[7, 100, 8]);
         run.forward(Key::new(5), Pass::Value).unwrap();
         let first = (run.value(n).to_owned(), run.value(g).to_owned());
+        let first_rows = run.value(rows).to_owned();
         run.set_point_ids(&[8, 7, 9]);
         run.forward(Key::new(5), Pass::Value).unwrap();
         assert_eq!(run.value(n).col(1), first.0.col(0));
         assert_eq!(run.value(n).col(0), first.0.col(2));
+        assert_eq!(run.value(rows).row(1), first_rows.row(0));
+        assert_eq!(run.value(rows).row(0), first_rows.row(2));
         assert_eq!(run.value(g)[(0, 1)], first.1[(0, 0)]);
         assert_ne!(run.value(n).col(2), first.0.col(2));
     }

@@ -16,4 +16,4 @@ pub use gamma::fill_gamma;
 pub use gamma_derivative::{fill_gamma_derivative, gamma_derivative};
 pub use incomplete_gamma::gamma_quantile;
 pub use key::{Key, Stream};
-pub use normal::fill_normal;
+pub use normal::{fill_normal, fill_normal_rows};

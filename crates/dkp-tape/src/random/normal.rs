@@ -57,6 +57,54 @@ pub fn fill_normal(stream: Stream, len: usize, rows: impl Fn(usize) -> u64, out:
     }
 }
 
+/// The same numbers by rows: `out` has a row for each of `points` points, and row p is the beginning of the sequence `rows(p)`.
+///
+/// # Panics
+///
+/// If `out` is not a whole number of rows.
+///
+/// ```
+/// use dkp_tape::random::{Key, fill_normal, fill_normal_rows};
+/// let stream = Key::new(1).stream(0, 0);
+/// let (mut rows, mut columns) = ([0.0; 6], [0.0; 6]);
+/// fill_normal_rows(stream, 2, |p| [10, 20][p], &mut rows);
+/// fill_normal(stream, 3, |p| [10, 20][p], &mut columns);
+/// assert_eq!([rows[1], rows[3], rows[5]], columns[3..]);
+/// ```
+pub fn fill_normal_rows(stream: Stream, points: usize, rows: impl Fn(usize) -> u64, out: &mut [f64]) {
+    assert!(
+        points > 0 && out.len().is_multiple_of(points),
+        "fill_normal_rows: {} numbers for {points} rows",
+        out.len()
+    );
+    let len = out.len() / points;
+    let blocks = len.div_ceil(PER_BLOCK) * points;
+    let mut random = [[0; LANES]; 16];
+    let mut normals = [[0.0; LANES]; PER_BLOCK];
+    let (mut counters, mut ids) = ([0; LANES], [0; LANES]);
+    for first in (0..blocks).step_by(LANES) {
+        let lanes = LANES.min(blocks - first);
+        for l in 0..lanes {
+            (counters[l], ids[l]) = (((first + l) / points) as u64, rows((first + l) % points));
+        }
+        arch().dispatch(MakeNormals {
+            blocks: MakeBlocks { key: &stream.words, counters: &counters, rows: &ids, out: &mut random },
+            out: &mut normals,
+        });
+        // neighbours in one block of their sequences stand together
+        let mut l = 0;
+        while l < lanes {
+            let (block, point) = ((first + l) / points, (first + l) % points);
+            let run = (lanes - l).min(points - point);
+            let columns = block * PER_BLOCK..len.min((block + 1) * PER_BLOCK);
+            for (column, normals) in columns.zip(&normals) {
+                out[column * points + point..][..run].copy_from_slice(&normals[l..l + run]);
+            }
+            l += run;
+        }
+    }
+}
+
 #[inline(always)]
 fn next(column: usize, block: usize, blocks_a_column: usize) -> (usize, usize) {
     if block + 1 == blocks_a_column { (column + 1, 0) } else { (column, block + 1) }
@@ -115,6 +163,18 @@ mod tests {
             for (c, &row) in all.chunks(len).zip(&rows) {
                 assert_eq!(c, &column(3, row, 200)[..len]);
             }
+        }
+    }
+
+    #[test]
+    fn rows_are_the_columns_transposed() {
+        for (points, len) in [(1, 1), (1, 20), (3, 9), (16, 8), (17, 100), (40, 7)] {
+            let (mut rows, mut columns) = (vec![0.0; points * len], vec![0.0; points * len]);
+            let stream = Key::new(3).stream(1, 2);
+            fill_normal_rows(stream, points, |p| 7 * p as u64, &mut rows);
+            fill_normal(stream, len, |p| 7 * p as u64, &mut columns);
+            let transposed: Vec<f64> = (0..len * points).map(|e| columns[e % points * len + e / points]).collect();
+            assert_eq!(rows, transposed, "{points} points, {len} numbers");
         }
     }
 

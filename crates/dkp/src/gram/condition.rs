@@ -8,16 +8,16 @@ const FLOOR: f64 = 1e-10;
 /// And at least this, where the point itself is zero.
 const LEAST: f64 = 1e-30;
 
-/// W = L⁻¹K_it and the Schur complement K_tt − WᵀW, of the same kind as K_tt.
-pub(crate) fn condition(tape: &mut Tape, factor: Lower, it: Node, tt: DataBlock) -> (Node, DataBlock) {
-    let w = tape.solve(factor, it);
+/// W = K_ti·L⁻ᵀ and the Schur complement K_tt − WWᵀ, of the same kind as K_tt.
+pub(crate) fn condition(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> (Node, DataBlock) {
+    let w = tape.divide_transposed(ti, factor);
     let complement = match tt {
         DataBlock::Diagonal(tt) => {
-            let explained = tape.column_norms(w);
+            let explained = tape.row_norms(w);
             DataBlock::Diagonal(floored_difference(tape, tt, explained))
         }
         DataBlock::Full(tt) => {
-            let explained = tape.symmetric_product(w.t());
+            let explained = tape.symmetric_product(w);
             DataBlock::Full(tape.subtract(tt, explained))
         }
     };

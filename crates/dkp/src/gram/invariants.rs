@@ -21,7 +21,7 @@ pub(super) fn check_gram(tape: &mut Tape, gram: &Gram) {
             tape.diagonal(tt)
         }
     };
-    record(tape, Invariant::Cross, &[gram.it, gram.ii.diagonal, tt]);
+    record(tape, Invariant::Cross, &[gram.ti, gram.ii.diagonal, tt]);
 }
 
 #[track_caller]
@@ -32,7 +32,7 @@ fn record(tape: &mut Tape, invariant: Invariant, nodes: &[Node]) {
 enum Invariant {
     /// ii: symmetric, with a diagonal that is not negative.
     Block,
-    /// it, diagonal of ii, diagonal of tt: tt ≥ 0 and it² ≤ ii·tt (Cauchy–Schwarz).
+    /// ti, diagonal of ii, diagonal of tt: tt ≥ 0 and ti² ≤ ii·tt (Cauchy–Schwarz).
     Cross,
 }
 
@@ -67,12 +67,12 @@ impl Operation for Invariant {
                 if let Some(&value) = tt.iter().find(|x| negative(**x)) {
                     return fails("a diagonal element of a data block", "at least 0", value);
                 }
-                for j in 0..g.ncols() {
-                    for i in 0..g.nrows() {
-                        let bound = ii[i] * tt[j];
-                        let holds = g[(i, j)].powi(2) <= bound * (1.0 + EXCESS) + f64::MIN_POSITIVE;
+                for i in 0..g.ncols() {
+                    for t in 0..g.nrows() {
+                        let bound = ii[i] * tt[t];
+                        let holds = g[(t, i)].powi(2) <= bound * (1.0 + EXCESS) + f64::MIN_POSITIVE;
                         if !holds {
-                            return fails("G_it²/(G_ii·G_tt)", "at most 1", g[(i, j)].powi(2) / bound);
+                            return fails("G_ti²/(G_ii·G_tt)", "at most 1", g[(t, i)].powi(2) / bound);
                         }
                     }
                 }
@@ -91,14 +91,14 @@ mod tests {
     use dkp_tape::{Failure, Pass};
 
     /// A triple with two inducing points and one data point, as a program.
-    fn run(ii: [f64; 4], it: [f64; 2], tt: f64) -> Result<(), Failure> {
+    fn run(ii: [f64; 4], ti: [f64; 2], tt: f64) -> Result<(), Failure> {
         let mut tape = Tape::new("triple");
-        let nodes = [tape.input("ii", 2, 2), tape.input("it", 2, 1), tape.input("tt", 1, 1)];
+        let nodes = [tape.input("ii", 2, 2), tape.input("ti", 1, 2), tape.input("tt", 1, 1)];
         let block = Block::new(&mut tape, nodes[0]);
         Gram::new(&mut tape, block, nodes[1], DataBlock::Diagonal(nodes[2]));
         let mut run = tape.finish().workspace();
         run.set_slice(nodes[0], &ii)?;
-        run.set_slice(nodes[1], &it)?;
+        run.set_slice(nodes[1], &ti)?;
         run.set_slice(nodes[2], &[tt])?;
         run.forward(Key::new(0), Pass::Value)
     }

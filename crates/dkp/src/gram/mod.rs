@@ -1,6 +1,6 @@
-//! Gram matrices over inducing and data points: the triple (ii, it, tt) that every layer maps to the next.
+//! Gram matrices over inducing and data points: the triple (ii, ti, tt) that every layer maps to the next.
 //!
-//! The inducing block is M×M and lives in a draw; the cross block M×B and the data block belong to a tile of B points. Of the
+//! The inducing block is M×M and lives in a draw; the cross block B×M, a row for each data point, and the data block belong to a tile of B points. Of the
 //! data block only the diagonal is kept, where points are handled one by one, or all of it, where a function is
 //! drawn jointly over them. A kernel matrix is a Gram matrix too: the same types hold both.
 //!
@@ -21,7 +21,7 @@
 //! run.set_slice(xt, &[0.5, 0.5])?;
 //! run.forward(Key::new(0), Pass::Value)?;
 //! assert_eq!(run.scalar(tt), 0.5);
-//! assert!((run.value(kernel.it)[(2, 0)] - 1.0).abs() < 1e-15);
+//! assert!((run.value(kernel.ti)[(0, 2)] - 1.0).abs() < 1e-15);
 //! # Ok::<(), dkp_tape::Failure>(())
 //! ```
 
@@ -56,8 +56,8 @@ pub enum DataBlock {
 pub struct Gram {
     /// G_ii.
     pub ii: Block,
-    /// G_it, M×B.
-    pub it: Node,
+    /// G_ti, B×M: what is computed for one point after the other runs over points that are neighbours in memory.
+    pub ti: Node,
     /// G_tt.
     pub tt: DataBlock,
 }
@@ -109,8 +109,8 @@ impl DataBlock {
 impl Gram {
     /// The three blocks.
     #[track_caller]
-    pub fn new(tape: &mut Tape, ii: Block, it: Node, tt: DataBlock) -> Gram {
-        let gram = Gram { ii, it, tt };
+    pub fn new(tape: &mut Tape, ii: Block, ti: Node, tt: DataBlock) -> Gram {
+        let gram = Gram { ii, ti, tt };
         if cfg!(debug_assertions) {
             invariants::check_gram(tape, &gram);
         }
@@ -122,26 +122,26 @@ impl Gram {
     /// `ii` is that of the inducing features ([`Block::from_features`]).
     #[track_caller]
     pub fn from_features(tape: &mut Tape, ii: Block, inducing: Node, data: Node) -> Gram {
-        let (it, tt) = (tape.matmul(inducing.t(), data), tape.column_norms(data));
-        Gram::new(tape, ii, it, DataBlock::Diagonal(tt))
+        let (ti, tt) = (tape.matmul(data.t(), inducing), tape.column_norms(data));
+        Gram::new(tape, ii, ti, DataBlock::Diagonal(tt))
     }
 
     /// The same with the whole data block.
     #[track_caller]
     pub fn from_features_jointly(tape: &mut Tape, ii: Block, inducing: Node, data: Node) -> Gram {
-        let (it, tt) = (tape.matmul(inducing.t(), data), tape.symmetric_product(data.t()));
-        Gram::new(tape, ii, it, DataBlock::Full(tt))
+        let (ti, tt) = (tape.matmul(data.t(), inducing), tape.symmetric_product(data.t()));
+        Gram::new(tape, ii, ti, DataBlock::Full(tt))
     }
 
     /// The kernel of this Gram matrix, whose inducing block `k_ii` is [`Block::kernel`] of this one's.
     #[track_caller]
     pub fn kernel(self, tape: &mut Tape, k_ii: Block, kernel: &dyn Kernel, parameters: &[Node]) -> Gram {
         let diagonal = self.tt.diagonal(tape);
-        let it = kernel.cross(tape, self.it, self.ii.diagonal, diagonal, parameters);
+        let ti = kernel.cross(tape, self.ti, diagonal, self.ii.diagonal, parameters);
         let tt = match self.tt {
             DataBlock::Diagonal(d) => DataBlock::Diagonal(kernel.diagonal(tape, d, parameters)),
             DataBlock::Full(tt) => DataBlock::Full(kernel.symmetric(tape, tt, parameters)),
         };
-        Gram::new(tape, k_ii, it, tt)
+        Gram::new(tape, k_ii, ti, tt)
     }
 }

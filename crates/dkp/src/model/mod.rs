@@ -82,12 +82,11 @@ fn set_leaves(recorded: &mut Recorded, parameters: &Parameters) -> Result<(), dk
     Ok(())
 }
 
-/// The width of tiles for a number of points: about 128, with little padding. In narrower tiles than 8 products round otherwise, and a
-/// point's bits would depend on the width.
+/// The width of tiles for a number of points: at most 160, with little padding, and whole vectors.
 fn tile_width(points: usize) -> usize {
-    const NARROWEST: usize = 8;
-    const WIDEST: usize = 128;
-    points.div_ceil(points.div_ceil(WIDEST).max(1)).max(NARROWEST)
+    const VECTOR: usize = 8;
+    const WIDEST: usize = 160;
+    points.div_ceil(points.div_ceil(WIDEST).max(1)).next_multiple_of(VECTOR)
 }
 
 #[cfg(test)]

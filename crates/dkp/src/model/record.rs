@@ -191,7 +191,7 @@ fn record_likelihood(
     let (mean, variance) = given.marginals(tape, kernel);
     let latent = Latent { mean, variance };
     tape.section("likelihood");
-    let (count, width) = (a.likelihood.targets(), kernel.it.cols());
+    let (count, width) = (a.likelihood.targets(), kernel.ti.rows());
     let targets =
         Targets { values: tape.input("targets", count, width), present: tape.input("targets' mask", count, width) };
     let total = a.likelihood.expected_log_density(tape, parameters, targets, latent);

@@ -95,9 +95,9 @@ impl Given {
     pub fn marginals(&self, tape: &mut Tape, kernel: &Gram) -> (Node, Node) {
         let DataBlock::Diagonal(tt) = kernel.tt else { panic!("marginals: the kernel has its full data block") };
         let rows = self.parts.iter().map(|p| {
-            let mean = tape.matmul(p.a.t(), kernel.it);
-            let ek = tape.lower_matmul(p.e, kernel.it);
-            let explained = tape.column_norms(ek);
+            let mean = tape.matmul(p.a.t(), kernel.ti.t());
+            let ek = tape.times_lower_transposed(kernel.ti, p.e);
+            let explained = tape.row_norms(ek);
             (mean, floored_difference(tape, tt, explained))
         });
         let (means, variances): (Vec<Node>, Vec<Node>) = rows.unzip();
@@ -117,9 +117,9 @@ impl Given {
             panic!("joint: the kernel has only the diagonal of its data block")
         };
         let rows = self.parts.iter().map(|p| {
-            let mean = tape.matmul(p.a.t(), kernel.it);
-            let ek = tape.lower_matmul(p.e, kernel.it);
-            let explained = tape.symmetric_product(ek.t());
+            let mean = tape.matmul(p.a.t(), kernel.ti.t());
+            let ek = tape.times_lower_transposed(kernel.ti, p.e);
+            let explained = tape.symmetric_product(ek);
             let covariance = tape.subtract(tt, explained);
             let root = factor_of_difference(tape, covariance, kernel.tt);
             let normals = tape.normals(mean.rows(), mean.cols());

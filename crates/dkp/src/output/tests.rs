@@ -74,7 +74,7 @@ fn closed_forms_are_those_of_dense_algebra() {
         let DataBlock::Diagonal(tt) = k.tt else { unreachable!() };
         let mut run = tape.finish().workspace();
         run.forward(Key::new(0), Pass::Value).unwrap();
-        let (k_ii, k_it, k_tt) = (run.value(k.ii.matrix).to_owned(), run.value(k.it), run.value(tt));
+        let (k_ii, k_it, k_tt) = (run.value(k.ii.matrix).to_owned(), run.value(k.ti).transpose(), run.value(tt));
         let mut divergence = 0.0;
         for output in 0..2 {
             let r = lower_matrix(&t[output.min(roots - 1)]);
@@ -123,7 +123,7 @@ fn drawn_functions_have_the_closed_forms_moments() {
         at_inducing.push(run.value(f).to_owned());
         at_data.push(run.value(joint).transpose().to_owned());
     }
-    let (k_ii, k_it, k_tt) = (run.value(k.ii.matrix).to_owned(), run.value(k.it), run.value(tt));
+    let (k_ii, k_it, k_tt) = (run.value(k.ii.matrix).to_owned(), run.value(k.ti).transpose(), run.value(tt));
     let r = lower_matrix(&t);
     let precision = r.transpose() * &r;
     let sigma = inverse((inverse(k_ii.as_ref()) + &precision).as_ref());

@@ -73,9 +73,9 @@ struct FeaturesExtension {
 impl Extension for FeaturesExtension {
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
         let tt = noisy_data(tape, kernel.tt);
-        let (w, complement) = condition(tape, self.factor, kernel.it, tt);
+        let (w, complement) = condition(tape, self.factor, kernel.ti, tt);
         let width = self.white.cols();
-        let mean = tape.matmul(self.white.t(), w);
+        let mean = tape.matmul(self.white.t(), w.t());
         let noise = match complement {
             DataBlock::Diagonal(schur) => {
                 let deviation = tape.sqrt(schur);
@@ -84,7 +84,7 @@ impl Extension for FeaturesExtension {
             }
             DataBlock::Full(schur) => {
                 let root = factor_of_difference(tape, schur, tt);
-                let normals = tape.normals(width, w.cols());
+                let normals = tape.normals(width, w.rows());
                 tape.matmul(normals, root.matrix().t())
             }
         };

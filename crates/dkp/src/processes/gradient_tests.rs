@@ -25,7 +25,7 @@ fn everything(tape: &mut Tape, process: &dyn Process, x: &[Node], theta: &[Node]
 }
 
 fn combine(tape: &mut Tape, gram: &Gram, log_ratio: Option<Node>) -> Node {
-    let product = tape.matmul(gram.ii.matrix, gram.it);
+    let product = tape.matmul(gram.ii.matrix, gram.ti.t());
     let all = match gram.tt {
         DataBlock::Diagonal(tt) => tape.scale_columns(product, tt),
         DataBlock::Full(tt) => tape.matmul(product, tt),

@@ -94,7 +94,8 @@ impl Process for InverseWishart {
 ///
 /// With ψ = δk, Ψ_ii = LLᵀ, w = L⁻¹ψ_it and s = ψ_tt − wᵀw, for one point:
 /// g ~ InverseGamma(½(δ+M+2), ½s), b = L⁻ᵀ(w + √g·ε), g_it = G_ii·b, g_tt = g + bᵀG_ii·b.
-/// For B points jointly: G_tt·i ~ W⁻¹(Ψ_tt·i, δ+M+B+1) with root R, B = L⁻ᵀ(W + E·Rᵀ), G_it = G_ii·B, G_tt = G_tt·i + BᵀG_it.
+/// For B points jointly, the rows of W and standard normal E: G_tt·i ~ W⁻¹(Ψ_tt·i, δ+M+B+1) with root R, B = (W + RE)·L⁻¹,
+/// G_ti = B·G_ii, G_tt = G_tt·i + G_ti·Bᵀ.
 ///
 /// With G_ii = FFᵀ and Q = L⁻¹F, which is lower-triangular and close to a multiple of the identity, b is not needed: u = Fᵀb =
 /// Qᵀ(w + √g·ε), g_it = F·u and g_tt = g + uᵀu. That is one solve and two triangular products a point.
@@ -113,7 +114,7 @@ struct InverseWishartExtension {
 impl Extension for InverseWishartExtension {
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
         let psi_tt = noisy_data(tape, kernel.tt).scaled(tape, self.delta);
-        let (w, complement) = condition(tape, self.factor, kernel.it, psi_tt);
+        let (w, complement) = condition(tape, self.factor, kernel.ti, psi_tt);
         match complement {
             DataBlock::Diagonal(schur) => self.extend_one_by_one(tape, w, schur),
             DataBlock::Full(schur) => {
@@ -132,32 +133,32 @@ impl InverseWishartExtension {
         let g = tape.product(schur, inverse);
         // u = Qᵀ(w + √g·ε)
         let deviation = tape.sqrt(g);
-        let normals = tape.point_normals(w.rows());
-        let white = tape.add_scaled_columns(w, normals, deviation);
-        let u = tape.lower_matmul_transposed(self.white_root, white);
+        let normals = tape.point_normals_by_row(w.cols());
+        let white = tape.add_scaled_rows(w, normals, deviation);
+        let u = tape.times_lower(white, self.white_root);
         // g_it = F·u, g_tt = g + uᵀu
-        let it = tape.lower_matmul(self.root, u);
-        let explained = tape.column_norms(u);
+        let ti = tape.times_lower_transposed(u, self.root);
+        let explained = tape.row_norms(u);
         let tt = tape.add(g, explained);
-        Gram::new(tape, self.gram, it, DataBlock::Diagonal(tt))
+        Gram::new(tape, self.gram, ti, DataBlock::Diagonal(tt))
     }
 
     fn extend_jointly(&self, tape: &mut Tape, w: Node, scale: Lower) -> Gram {
-        let (m, b) = (w.rows(), w.cols());
+        let (b, m) = (w.rows(), w.cols());
         // G_tt·i = RRᵀ
         let nu = tape.affine(self.delta, 1.0, (m + b + 1) as f64);
         let dof = DegreesOfFreedom::new(tape, nu, b);
         let conditional = distributions::InverseWishart { scale, dof };
         let root = conditional.draw_root(tape).root;
-        // U = Qᵀ(W + E·Rᵀ)
-        let normals = tape.normals(m, b);
-        let noise = tape.matmul(normals, root.matrix().t());
+        // U = (W + RE)·Q
+        let normals = tape.normals(b, m);
+        let noise = tape.lower_matmul(root, normals);
         let white = tape.add(w, noise);
-        let u = tape.lower_matmul_transposed(self.white_root, white);
-        // G_it = F·U, G_tt = RRᵀ + UᵀU
-        let it = tape.lower_matmul(self.root, u);
-        let (own, explained) = (tape.lower_square(root), tape.symmetric_product(u.t()));
+        let u = tape.times_lower(white, self.white_root);
+        // G_ti = U·Fᵀ, G_tt = RRᵀ + UUᵀ
+        let ti = tape.times_lower_transposed(u, self.root);
+        let (own, explained) = (tape.lower_square(root), tape.symmetric_product(u));
         let tt = tape.add(own, explained);
-        Gram::new(tape, self.gram, it, DataBlock::Full(tt))
+        Gram::new(tape, self.gram, ti, DataBlock::Full(tt))
     }
 }
