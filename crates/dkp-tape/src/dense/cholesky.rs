@@ -1,12 +1,11 @@
 //! The Cholesky factorisation A = LLᵀ.
 
-use super::product;
-use crate::math::vectorized;
-use faer::prelude::Reborrow as _;
-use faer::{Accum, MatMut};
-
-/// Columns of a block.
-const BLOCK: usize = 16;
+use super::clear_upper;
+use super::strip::{Across, VECTORS, block, column, column_mut};
+use super::strip::{difference, load, multiply, store, sum, written_out};
+use crate::math::arch;
+use pulp::{Scalar, Simd, WithSimd};
+use std::ops::Range;
 
 /// Where and how a matrix turned out not to be positive definite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,52 +14,100 @@ pub(crate) struct NonPositivePivot {
     pub value: f64,
 }
 
-/// Replaces the lower triangle of `a`, n×n in column-major order, by L and zeroes the rest. Pivots must be above `least` ≥ 0.
+/// Fills `l` with the factor of `a`, both n×n in column-major order; of `a` the lower triangle is read. Pivots must be above `least` ≥ 0.
 ///
-/// Left-looking, a block column at a time: subtract what the columns before contribute, a product, then factorise the
-/// block column itself.
-pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize, least: f64) -> Result<(), NonPositivePivot> {
-    for start in (0..n).step_by(BLOCK) {
-        let width = BLOCK.min(n - start);
-        let (before, after) = MatMut::from_column_major_slice_mut(a, n, n).split_at_col_mut(start);
-        let panel = after.submatrix_mut(start, 0, n - start, width);
-        let rows = before.rb().subrows(start, n - start);
-        product(panel, Accum::Add, rows, rows.subrows(0, width).transpose(), -1.0);
-        vectorized(
-            #[inline(always)]
-            || factorise(&mut a[start * n..(start + width) * n], n, start, least),
-        )?;
-    }
+/// L = A·L⁻ᵀ, a strip of rows after the other ([`apply_to_rows`](super::apply_to_rows)): what a row needs of L stands in rows before
+/// it, or in the same strip and in columns before, and a pivot is taken where its column is computed.
+pub(crate) fn cholesky(a: &[f64], l: &mut [f64], n: usize, least: f64) -> Result<(), NonPositivePivot> {
+    assert!(a.len() == n * n && l.len() == n * n);
+    arch().dispatch(Factorise { a, l: &mut *l, n, least })?;
+    clear_upper(l, n);
     Ok(())
 }
 
-/// Factorises the columns `start..` of a block column from the diagonal down: right-looking, a column at a time.
-#[inline(always)]
-fn factorise(panel: &mut [f64], n: usize, start: usize, least: f64) -> Result<(), NonPositivePivot> {
-    let width = panel.len() / n;
-    for j in 0..width {
-        let pivot = start + j;
-        let (done, rest) = panel.split_at_mut((j + 1) * n);
-        let column = &mut done[j * n..];
-        let value = column[pivot];
-        // written so that NaN fails too
-        if !(value > least && value < f64::INFINITY) {
-            return Err(NonPositivePivot { pivot, value });
+struct Factorise<'a> {
+    a: &'a [f64],
+    l: &'a mut [f64],
+    n: usize,
+    least: f64,
+}
+
+impl WithSimd for Factorise<'_> {
+    type Output = Result<(), NonPositivePivot>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) -> Self::Output {
+        let (n, lanes) = (self.n, S::F64_LANES);
+        let mut done = 0;
+        while n - done >= VECTORS * lanes {
+            self.strip::<S, VECTORS>(simd, done..done + VECTORS * lanes)?;
+            done += VECTORS * lanes;
         }
-        let root = value.sqrt();
-        let reciprocal = 1.0 / root;
-        column[..pivot].fill(0.0);
-        column[pivot] = root;
-        let column = &mut column[pivot + 1..];
-        column.iter_mut().for_each(|x| *x *= reciprocal);
-        for (k, other) in rest.chunks_exact_mut(n).enumerate() {
-            // from the diagonal of that column down
-            let factor = -column[k];
-            let (other, column) = (&mut other[pivot + 1 + k..], &column[k..]);
-            other.iter_mut().zip(column).for_each(|(o, x)| *o = factor.mul_add(*x, *o));
+        while n - done >= lanes {
+            self.strip::<S, 1>(simd, done..done + lanes)?;
+            done += lanes;
         }
+        if done < n && n >= lanes {
+            // the last vector overlaps the one before
+            return self.strip::<S, 1>(simd, n - lanes..n);
+        }
+        (done..n).try_for_each(
+            #[inline(always)]
+            |row| self.strip::<Scalar, 1>(Scalar, row..row + 1),
+        )
     }
-    Ok(())
+}
+
+impl Factorise<'_> {
+    #[inline(always)]
+    fn strip<S: Simd, const V: usize>(&mut self, simd: S, rows: Range<usize>) -> Result<(), NonPositivePivot> {
+        let mut first = 0;
+        while first < rows.end {
+            let count = block::<S>(rows.end - first);
+            match count {
+                8 => self.block::<S, V, 8>(simd, &rows, first)?,
+                4 => self.block::<S, V, 4>(simd, &rows, first)?,
+                _ => self.block::<S, V, 1>(simd, &rows, first)?,
+            }
+            first += count;
+        }
+        Ok(())
+    }
+
+    /// l_i = (a_i − Σ_{k<i} l_k·L_ik)/L_ii for C columns i.
+    #[inline(always)]
+    fn block<S: Simd, const V: usize, const C: usize>(
+        &mut self,
+        simd: S,
+        rows: &Range<usize>,
+        first: usize,
+    ) -> Result<(), NonPositivePivot> {
+        let n = self.n;
+        let across = Across { l: self.l, n, first };
+        let mut sums = sum::<S, V, C>(simd, (&*self.l, n), rows, across, 0..first);
+        written_out!(k < C, {
+            let i = first + k;
+            let a = load::<S, V>(simd, column(self.a, n, i, rows));
+            if rows.contains(&i) {
+                store::<S, V>(column_mut(self.l, n, i, rows), difference(simd, a, sums[k], 1.0));
+                let value = self.l[i * n + i];
+                // written so that NaN fails too
+                if !(value > self.least && value < f64::INFINITY) {
+                    return Err(NonPositivePivot { pivot: i, value });
+                }
+                self.l[i * n + i] = value.sqrt();
+            }
+            let pivot = self.l[i * n + i];
+            let y = difference(simd, a, sums[k], 1.0 / pivot);
+            store::<S, V>(column_mut(self.l, n, i, rows), y);
+            self.l[i * n + i] = pivot;
+            let l = *Across { l: self.l, n, first }.rows::<C>(i);
+            for j in k + 1..C {
+                sums[j] = multiply(simd, sums[j], l[j], y);
+            }
+        });
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -76,14 +123,15 @@ pub(super) mod tests {
 
     #[test]
     fn ill_conditioned_matrices_are_reproduced_to_rounding() {
-        for n in [5, 16, 17, 40, 100, 200] {
+        for n in [1, 3, 5, 8, 13, 16, 17, 24, 29, 40, 100, 200] {
             for (lengthscale, jitter) in
                 [(0.3, 1e-8), (0.3, 1e-12), (1.0, 1e-8), (1.0, 1e-10), (1.0, 1e-12), (1.0, 1e-13)]
             {
                 let a = kernel_matrix(n, lengthscale, jitter);
-                let mut l = a.clone();
-                cholesky_in_place(&mut l, n, 0.0).unwrap_or_else(|p| panic!("{n} {lengthscale} {jitter}: {p:?}"));
+                let mut l = vec![f64::NAN; n * n];
+                cholesky(&a, &mut l, n, 0.0).unwrap_or_else(|p| panic!("{n} {lengthscale} {jitter}: {p:?}"));
                 for j in 0..n {
+                    assert!((0..j).all(|i| l[j * n + i] == 0.0), "zero above the diagonal");
                     for i in 0..n {
                         let product: f64 = (0..n).map(|k| l[k * n + i] * l[k * n + j]).sum();
                         let error = (product - a[j * n + i]).abs();
@@ -91,6 +139,16 @@ pub(super) mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_first_pivot_that_is_not_positive_is_named() {
+        for (n, pivot) in [(5, 0), (9, 8), (30, 29), (30, 11), (100, 97), (100, 92)] {
+            let mut a: Vec<f64> = (0..n * n).map(|e| if e % (n + 1) == 0 { 2.0 } else { 0.0 }).collect();
+            a[pivot * n + pivot] = -3.0;
+            let failure = cholesky(&a, &mut vec![0.0; n * n], n, 0.0).unwrap_err();
+            assert_eq!(failure, NonPositivePivot { pivot, value: -3.0 });
         }
     }
 }

@@ -1,78 +1,130 @@
-//! The adjoint of the Cholesky factorisation: its block columns in reverse order (Murray 2016, §4.2).
+//! The adjoint of the Cholesky factorisation.
 
-use super::{Side, product, solve_in_place};
-use crate::math::vectorized;
-use faer::prelude::{Reborrow as _, ReborrowMut as _};
-use faer::{Accum, MatMut, MatRef};
+use super::strip::{Down, VECTORS, block, column, column_mut};
+use super::strip::{difference, load, multiply, store, sum, written_out};
+use crate::math::arch;
+use pulp::{Scalar, Simd, WithSimd};
+use std::ops::Range;
 
-/// Columns of a block.
-const BLOCK: usize = 16;
-
-/// Replaces the lower triangle of `g`, that of L̄, by that of 2Ā, Ā symmetric; both n×n in column-major order. Above the diagonal `g` is
-/// overwritten or not.
+/// Fills `s` with S = 2Ā for A = LLᵀ, from L and the lower triangle of L̄; all n×n in column-major order.
 ///
-/// The forward pass makes of a block column of A, with R and B what stands left of it in L, and T and P its part on the diagonal and
-/// below: T −= RRᵀ, P −= BRᵀ, D = chol(T), C = PD⁻ᵀ. So backward: P̄ = C̄D⁻¹, D̄ −= tril(P̄ᵀC), 2T̄ from D̄,
-/// and with that R̄ −= 2T̄R + P̄ᵀB, B̄ −= P̄R. That is twice the cost of the factorisation.
-pub(crate) fn cholesky_adjoint_in_place(l: &[f64], g: &mut [f64], n: usize) {
-    let factor = MatRef::from_column_major_slice(l, n, n);
-    for start in (0..n).step_by(BLOCK).rev() {
-        let (end, width) = (n.min(start + BLOCK), BLOCK.min(n - start));
-        let below = n - end;
-        let here = MatMut::from_column_major_slice_mut(&mut g[start * n..end * n], n, width);
-        let (diagonal, mut p) = here.submatrix_mut(start, 0, n - start, width).split_at_row_mut(width);
-        // X·D = C̄ is Dᵀ·Xᵀ = C̄ᵀ
-        solve_in_place(Side::Transposed, factor.submatrix(start, start, width, width), p.rb_mut().transpose_mut());
-        product(diagonal, Accum::Add, p.rb().transpose(), factor.submatrix(end, start, below, width), -1.0);
-        block_adjoint(l, g, n, start, end);
-
-        let (left, here) = MatMut::from_column_major_slice_mut(g, n, n).split_at_col_mut(start);
-        let here = here.rb().submatrix(start, 0, n - start, width);
-        let mut left = left.subrows_mut(start, n - start);
-        product(left.rb_mut(), Accum::Add, here, factor.submatrix(start, 0, width, start), -1.0);
-        let p = here.subrows(width, below);
-        product(left.subrows_mut(0, width), Accum::Add, p.transpose(), factor.submatrix(end, 0, below, start), -1.0);
-    }
+/// From dA = dL·Lᵀ + L·dLᵀ: the symmetric S has tril(S·L) = tril(L̄). So, from the last column to the first,
+/// s_ij = (L̄_ij − Σ_{k>j} s_ik·L_kj)/L_jj for i ≥ j, where for k > i the sum takes s_ki. That is X·L⁻¹ for rows
+/// ([`apply_to_rows`](super::apply_to_rows)) of which a column is mirrored as soon as it is known: ⅔·M³ operations.
+pub(crate) fn cholesky_adjoint(l: &[f64], seed: &[f64], s: &mut [f64], n: usize) {
+    assert!(l.len() == n * n && seed.len() == n * n && s.len() == n * n);
+    arch().dispatch(SymmetricQuotient { l, seed, s, n });
 }
 
-/// Replaces D̄, on the diagonal of `g`, by 2T̄ for D = chol(T), both triangles.
-///
-/// Forward, column j is d = √T_jj, c = T_·j/d below it, and T −= ccᵀ for the columns after. So backward, from the last column:
-/// c̄ −= 2T̄c with 2T̄ of the columns after, T̄_·j = c̄/d, d̄ −= c̄ᵀc/d, 2T̄_jj = d̄/d.
-fn block_adjoint(l: &[f64], g: &mut [f64], n: usize, start: usize, end: usize) {
-    let size = end - start;
-    let mut twice = [[0.0; BLOCK]; BLOCK];
-    vectorized(
-        #[inline(always)]
-        || {
-            for j in (0..size).rev() {
-                let at = (start + j) * n + start;
-                let (d, g) = (&l[at..at + size], &g[at..at + size]);
-                let mut c = [0.0; BLOCK];
-                c[..size].copy_from_slice(g);
-                for k in j + 1..size {
-                    add_multiple(&mut c, -d[k], &twice[k]);
-                }
-                let reciprocal = 1.0 / d[j];
-                let mut pivot = g[j];
-                for i in j + 1..size {
-                    let t = c[i] * reciprocal;
-                    pivot -= t * d[i];
-                    (twice[i][j], twice[j][i]) = (t, t);
-                }
-                twice[j][j] = pivot * reciprocal;
+struct SymmetricQuotient<'a> {
+    l: &'a [f64],
+    seed: &'a [f64],
+    s: &'a mut [f64],
+    n: usize,
+}
+
+impl WithSimd for SymmetricQuotient<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let mut left = self.n;
+        while left > 0 {
+            let count = block::<S>(left);
+            left -= count;
+            match count {
+                8 => self.block::<S, 8>(simd, left),
+                4 => self.block::<S, 4>(simd, left),
+                _ => self.block::<S, 1>(simd, left),
             }
-        },
-    );
-    for (j, column) in twice.iter().enumerate().take(size) {
-        let at = (start + j) * n + start;
-        g[at..at + size].copy_from_slice(&column[..size]);
+        }
     }
 }
 
-#[inline(always)]
-fn add_multiple(sum: &mut [f64; BLOCK], factor: f64, x: &[f64; BLOCK]) {
-    for i in 0..BLOCK {
-        sum[i] = factor.mul_add(x[i], sum[i]);
+impl SymmetricQuotient<'_> {
+    /// C columns of S from `first` on, and the same rows.
+    #[inline(always)]
+    fn block<S: Simd, const C: usize>(&mut self, simd: S, first: usize) {
+        let (n, lanes, below) = (self.n, S::F64_LANES, first + C);
+        let mut done = below;
+        while n - done >= VECTORS * lanes {
+            self.rows_below::<S, VECTORS, C>(simd, done..done + VECTORS * lanes, first);
+            done += VECTORS * lanes;
+        }
+        while n - done >= lanes {
+            self.rows_below::<S, 1, C>(simd, done..done + lanes, first);
+            done += lanes;
+        }
+        if done < n && n - below >= lanes {
+            // the last vector overlaps the one before
+            self.rows_below::<S, 1, C>(simd, n - lanes..n, first);
+            done = n;
+        }
+        for row in done..n {
+            self.rows_below::<Scalar, 1, C>(Scalar, row..row + 1, first);
+        }
+        for k in below..n {
+            for j in first..below {
+                self.s[k * n + j] = self.s[j * n + k];
+            }
+        }
+        if C == lanes {
+            self.sums_of_rows::<S, C>(simd, first..below, first);
+        } else {
+            for row in first..below {
+                self.sums_of_rows::<Scalar, C>(Scalar, row..row + 1, first);
+            }
+        }
+        self.diagonal::<C>(first);
+    }
+
+    #[inline(always)]
+    fn rows_below<S: Simd, const V: usize, const C: usize>(&mut self, simd: S, rows: Range<usize>, first: usize) {
+        let n = self.n;
+        let down = Down::<C>::new(self.l, n, first);
+        let mut sums = sum::<S, V, C>(simd, (&*self.s, n), &rows, down, first + C..n);
+        written_out!(back < C, {
+            let k = C - 1 - back;
+            let seed = load::<S, V>(simd, column(self.seed, n, first + k, &rows));
+            let y = difference(simd, seed, sums[k], 1.0 / down.0[k][first + k]);
+            store::<S, V>(column_mut(self.s, n, first + k, &rows), y);
+            for j in 0..k {
+                sums[j] = multiply(simd, sums[j], down.0[j][first + k], y);
+            }
+        });
+    }
+
+    /// Puts the sums over columns after the block where those rows' elements in the block will stand.
+    #[inline(always)]
+    fn sums_of_rows<S: Simd, const C: usize>(&mut self, simd: S, rows: Range<usize>, first: usize) {
+        let n = self.n;
+        let down = Down::<C>::new(self.l, n, first);
+        let sums = sum::<S, 1, C>(simd, (&*self.s, n), &rows, down, first + C..n);
+        written_out!(j < C, {
+            store::<S, 1>(column_mut(self.s, n, first + j, &rows), sums[j]);
+        });
+    }
+
+    /// The block on the diagonal, element by element, from those sums.
+    #[inline(always)]
+    fn diagonal<const C: usize>(&mut self, first: usize) {
+        let n = self.n;
+        let mut s = [[0.0_f64; C]; C];
+        for j in (0..C).rev() {
+            let column = (first + j) * n + first;
+            let (sums, seed, l) = (&self.s[column..][..C], &self.seed[column..][..C], &self.l[column..][..C]);
+            let reciprocal = 1.0 / l[j];
+            for i in (j..C).rev() {
+                let mut rest = seed[i] - sums[i];
+                for k in j + 1..C {
+                    rest = (-s[i][k]).mul_add(l[k], rest);
+                }
+                s[i][j] = rest * reciprocal;
+                s[j][i] = s[i][j];
+            }
+        }
+        for j in 0..C {
+            self.s[(first + j) * n + first..][..C].copy_from_slice(&s[j]);
+        }
     }
 }

@@ -1,17 +1,30 @@
-//! tril(AᵀB), the gradient of a factor that was applied to rows.
+//! tril(AᵀB), the gradient of a factor that was applied to rows, among others.
 
-use super::written_out::written_out;
+use super::strip::written_out;
 use crate::math::arch;
 use faer::Accum;
 use pulp::{Simd, WithSimd};
+use std::ops::Range;
 
-/// tril(dst) ← [tril(dst) +] α·tril(AᵀB) for A and B with `rows` rows and n columns, column-major. Above the diagonal, close to it, `dst`
-/// receives arbitrary finite values.
+/// Over which rows p of A and B the sums for element (i, j), i ≥ j, go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    All,
+    /// p ≥ i: A is lower-triangular, with zeros above the diagonal.
+    FromI,
+    /// p ≤ j: B is upper-triangular, with zeros below the diagonal.
+    ToJ,
+}
+
+/// tril(dst) ← [tril(dst) +] α·tril(AᵀB) for A and B with `rows` rows, column-major. Above the diagonal, close to it, `dst` receives arbitrary
+/// finite values.
 ///
-/// An element is a sum over points, which are contiguous in A and in B: each of its lanes sums some of them.
-pub(crate) fn lower_of_dots(dst: &mut [f64], accum: Accum, a: &[f64], b: &[f64], rows: usize, n: usize, alpha: f64) {
+/// Rows are contiguous in A and in B: each lane of a vector sums some of them.
+pub(crate) fn lower_of_dots(dst: &mut [f64], accum: Accum, a: &[f64], b: &[f64], rows: usize, alpha: f64, over: Over) {
+    let n = a.len() / rows;
     assert!(dst.len() == n * n && a.len() == rows * n && b.len() == rows * n);
-    arch().dispatch(Dots { dst, add: matches!(accum, Accum::Add), a, b, rows, n, alpha });
+    assert!(over == Over::All || rows == n);
+    arch().dispatch(Dots { dst, add: matches!(accum, Accum::Add), a, b, rows, n, alpha, over });
 }
 
 struct Dots<'a> {
@@ -22,6 +35,7 @@ struct Dots<'a> {
     rows: usize,
     n: usize,
     alpha: f64,
+    over: Over,
 }
 
 impl WithSimd for Dots<'_> {
@@ -29,11 +43,10 @@ impl WithSimd for Dots<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let wide = S::REGISTER_COUNT >= 32;
         let mut j = 0;
         while j < self.n {
             let width = match self.n - j {
-                6.. if wide => 6,
+                6.. if S::REGISTER_COUNT >= 32 => 6,
                 2.. => 2,
                 _ => 1,
             };
@@ -52,29 +65,40 @@ impl WithSimd for Dots<'_> {
             }
             j += width;
         }
-        self.remainder(S::F64_LANES);
+        if self.rows < S::F64_LANES {
+            self.few_rows();
+        }
     }
 }
 
 impl Dots<'_> {
-    /// The elements from (i, j) on, I×J of them, over the points that fill vectors.
+    /// The elements from (i, j) on, I×J of them.
     #[inline(always)]
     fn tile<S: Simd, const I: usize, const J: usize>(&mut self, simd: S, i: usize, j: usize) {
-        let count = self.rows / S::F64_LANES;
-        let (mut a, mut b) = ([&[][..]; I], [&[][..]; J]);
-        for c in 0..I {
-            a[c] = &S::as_simd_f64s(&self.a[(i + c) * self.rows..][..self.rows]).0[..count];
-        }
-        for c in 0..J {
-            b[c] = &S::as_simd_f64s(&self.b[(j + c) * self.rows..][..self.rows]).0[..count];
-        }
-        let mut sums = [[simd.splat_f64s(0.0); I]; J];
-        for p in 0..count {
-            for j in 0..J {
-                for i in 0..I {
-                    sums[j][i] = simd.mul_add_f64s(a[i][p], b[j][p], sums[j][i]);
-                }
+        let (rows, lanes) = (self.rows, S::F64_LANES);
+        let whole = rows / lanes;
+        let vectors = match self.over {
+            Over::All => 0..whole,
+            Over::FromI => (i / lanes).min(whole)..whole,
+            Over::ToJ => 0..(j + J).div_ceil(lanes).min(whole),
+        };
+        let mut sums = self.sums::<S, I, J>(simd, i, j, vectors);
+        if !rows.is_multiple_of(lanes) && rows > lanes && (self.over != Over::ToJ || j + J > whole * lanes) {
+            // the last vector overlaps the one before, whose rows are not counted again
+            let new = simd.mask_between_m64s((lanes - rows % lanes) as u64, lanes as u64).mask();
+            let (mut a, mut b) = ([simd.splat_f64s(0.0); I], [simd.splat_f64s(0.0); J]);
+            for c in 0..I {
+                let last = S::as_simd_f64s(&self.a[(i + c + 1) * rows - lanes..][..lanes]).0[0];
+                a[c] = simd.select_f64s(new, last, simd.splat_f64s(0.0));
             }
+            for c in 0..J {
+                b[c] = S::as_simd_f64s(&self.b[(j + c + 1) * rows - lanes..][..lanes]).0[0];
+            }
+            written_out!(j < J, {
+                for i in 0..I {
+                    sums[j][i] = simd.mul_add_f64s(a[i], b[j], sums[j][i]);
+                }
+            });
         }
         written_out!(c < J, {
             let to = &mut self.dst[(j + c) * self.n + i..][..I];
@@ -85,14 +109,82 @@ impl Dots<'_> {
         });
     }
 
-    /// Adds the points that fill no vector.
+    /// Σ a_i∘b_j over vectors of rows.
     #[inline(always)]
-    fn remainder(&mut self, lanes: usize) {
-        for p in self.rows - self.rows % lanes..self.rows {
-            for j in 0..self.n {
-                let b = self.alpha * self.b[j * self.rows + p];
-                for i in j..self.n {
-                    self.dst[j * self.n + i] += b * self.a[i * self.rows + p];
+    fn sums<S: Simd, const I: usize, const J: usize>(
+        &self,
+        simd: S,
+        i: usize,
+        j: usize,
+        vectors: Range<usize>,
+    ) -> [[S::f64s; I]; J] {
+        let (mut a, mut b) = ([&[][..]; I], [&[][..]; J]);
+        for c in 0..I {
+            a[c] = &S::as_simd_f64s(&self.a[(i + c) * self.rows..][..self.rows]).0[vectors.clone()];
+        }
+        for c in 0..J {
+            b[c] = &S::as_simd_f64s(&self.b[(j + c) * self.rows..][..self.rows]).0[vectors.clone()];
+        }
+        let mut sums = [[simd.splat_f64s(0.0); I]; J];
+        for p in 0..vectors.len() {
+            for j in 0..J {
+                for i in 0..I {
+                    sums[j][i] = simd.mul_add_f64s(a[i][p], b[j][p], sums[j][i]);
+                }
+            }
+        }
+        sums
+    }
+
+    /// Adds all rows, where they do not fill a vector.
+    #[inline(always)]
+    fn few_rows(&mut self) {
+        for j in 0..self.n {
+            for i in j..self.n {
+                for p in 0..self.rows {
+                    self.dst[j * self.n + i] += self.alpha * self.b[j * self.rows + p] * self.a[i * self.rows + p];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gradcheck::cases;
+    use faer::{Mat, MatRef};
+
+    fn flat(m: &Mat<f64>) -> Vec<f64> {
+        m.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect()
+    }
+
+    #[test]
+    fn lower_triangles_are_those_of_the_product() {
+        for (rows, n) in [(1, 1), (3, 5), (8, 8), (9, 9), (17, 17), (24, 7), (31, 31), (57, 13), (100, 100), (37, 37)] {
+            for over in [Over::All, Over::FromI, Over::ToJ] {
+                if over != Over::All && rows != n {
+                    continue;
+                }
+                let [mut a, mut b] = [1, 2].map(|seed| cases::matrix(seed, rows, n));
+                match over {
+                    Over::All => {}
+                    Over::FromI => a = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 }),
+                    Over::ToJ => b = Mat::from_fn(n, n, |i, j| if i <= j { b[(i, j)] } else { 0.0 }),
+                }
+                let before = cases::matrix(3, n, n);
+                let product = a.transpose() * &b;
+                for (accum, expected) in [
+                    (Accum::Replace, faer::Scale(-0.5) * &product),
+                    (Accum::Add, &before - faer::Scale(0.5) * &product),
+                ] {
+                    let mut dst = flat(&before);
+                    lower_of_dots(&mut dst, accum, &flat(&a), &flat(&b), rows, -0.5, over);
+                    let dst = MatRef::from_column_major_slice(&dst, n, n);
+                    for (i, j) in (0..n).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+                        let error = (dst[(i, j)] - expected[(i, j)]).abs();
+                        assert!(error < 1e-13 * (1.0 + product.norm_max()), "{rows}×{n} {over:?} {accum:?}: ({i}, {j})");
+                    }
                 }
             }
         }

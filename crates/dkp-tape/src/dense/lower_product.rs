@@ -1,7 +1,7 @@
 //! Products of which only the lower triangle is wanted.
 
 use super::product;
-use faer::prelude::{Reborrow as _, ReborrowMut as _};
+use faer::prelude::ReborrowMut as _;
 use faer::{Accum, MatMut, MatRef};
 
 /// Columns handled together: narrow enough to waste little above the diagonal, and as wide as the product's
@@ -24,23 +24,5 @@ pub(crate) fn lower_product(
         let width = PANEL.min(n - start);
         let panel = dst.rb_mut().submatrix_mut(start, start, n - start, width);
         product(panel, accum, a.subrows(start, n - start), b.subcols(start, width), alpha);
-    }
-}
-
-/// Copies the lower triangle to the upper one.
-pub(crate) fn mirror_lower(mut a: MatMut<'_, f64>) {
-    let n = a.nrows();
-    for start in (0..n).step_by(PANEL) {
-        let end = n.min(start + PANEL);
-        // the block on the diagonal, then what is below it at once: both stay in the nearest cache
-        for j in start..end {
-            for i in start..j {
-                a[(i, j)] = a[(j, i)];
-            }
-        }
-        let (mut above, below) =
-            a.rb_mut().submatrix_mut(start, start, n - start, n - start).split_at_row_mut(end - start);
-        let width = end - start;
-        above.rb_mut().subcols_mut(width, n - end).copy_from(below.rb().subcols(0, width).transpose());
     }
 }

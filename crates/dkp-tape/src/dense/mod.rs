@@ -1,4 +1,4 @@
-//! Dense linear algebra: what faer does not have in the form that is needed here, as loops over its matrix products.
+//! Dense linear algebra: what faer does not have in the form that is needed here.
 //!
 //! The choices and their numbers stand in docs/decisions/panels.md.
 
@@ -8,19 +8,20 @@ mod dots;
 mod lower_product;
 mod rows;
 mod solve;
+mod strip;
+mod transpose;
 mod triangular;
-mod written_out;
 
-pub(crate) use cholesky::cholesky_in_place;
-pub(crate) use cholesky_adjoint::cholesky_adjoint_in_place;
-pub(crate) use dots::lower_of_dots;
-pub(crate) use lower_product::{lower_product, mirror_lower};
-pub(crate) use rows::{Factor, apply_to_rows};
-pub(crate) use solve::{Side, solve_in_place, solve_transposed_lower_in_place};
-pub(crate) use triangular::{
-    clear_upper, divide_lower_in_place, divide_transposed_lower_in_place, lower_of_product, lower_of_times_lower,
-    lower_of_upper_times, lower_times, solve_lower_in_place, upper_times,
+pub(crate) use cholesky::cholesky;
+pub(crate) use cholesky_adjoint::cholesky_adjoint;
+pub(crate) use dots::{Over, lower_of_dots};
+pub(crate) use lower_product::lower_product;
+pub(crate) use rows::{Factor, Part, apply_to_rows};
+pub(crate) use solve::{Side, solve_in_place};
+pub(crate) use transpose::{
+    clear_lower, clear_upper, mirror_lower, symmetrise, transpose, transpose_lower, transpose_upper,
 };
+pub(crate) use triangular::{lower_times, upper_times};
 
 use faer::linalg::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

@@ -1,9 +1,7 @@
 //! Solves with a lower-triangular matrix or its transpose.
 
-use super::product;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::prelude::{Reborrow as _, ReborrowMut as _};
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef, Par};
 
 /// Which system is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,29 +20,11 @@ pub(crate) fn solve_in_place(side: Side, l: MatRef<'_, f64>, b: MatMut<'_, f64>)
     }
 }
 
-/// Replaces the lower triangle of the square matrix B by that of X, Lᵀ·X = B, at half the cost of all of it; above the
-/// diagonal B is overwritten or not.
-///
-/// A block row at a time, from below: subtract what the rows below contribute, a product, then solve.
-pub(crate) fn solve_transposed_lower_in_place(l: MatRef<'_, f64>, mut b: MatMut<'_, f64>) {
-    const BLOCK: usize = 16;
-    let n = l.nrows();
-    for start in (0..n).step_by(BLOCK).rev() {
-        let end = n.min(start + BLOCK);
-        // rows below have been solved for more columns than this
-        let (here, below) = b.rb_mut().submatrix_mut(start, 0, n - start, end).split_at_row_mut(end - start);
-        let mut here = here;
-        let beside = l.submatrix(end, start, n - end, end - start);
-        product(here.rb_mut(), Accum::Add, beside.transpose(), below.rb(), -1.0);
-        solve_in_place(Side::Transposed, l.submatrix(start, start, end - start, end - start), here);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dense::cholesky;
     use crate::dense::cholesky::tests::kernel_matrix;
-    use crate::dense::cholesky_in_place;
 
     /// The residual of each solve relative to ‖L‖·‖x‖, column by column: what backward stability bounds by a small multiple of n·ε,
     /// however ill-conditioned L is.
@@ -52,8 +32,8 @@ mod tests {
     fn solves_with_ill_conditioned_factors_have_small_residuals() {
         for (lengthscale, jitter) in [(0.3, 1e-8), (0.3, 1e-12), (1.0, 1e-8), (1.0, 1e-10)] {
             for n in [5, 16, 40, 100] {
-                let mut l = kernel_matrix(n, lengthscale, jitter);
-                cholesky_in_place(&mut l, n, 0.0).unwrap();
+                let (a, mut l) = (kernel_matrix(n, lengthscale, jitter), vec![0.0; n * n]);
+                cholesky(&a, &mut l, n, 0.0).unwrap();
                 let l = MatRef::from_column_major_slice(&l, n, n);
                 for side in [Side::Lower, Side::Transposed] {
                     let b: Vec<f64> = (0..7 * n).map(|e| (1.3 * e as f64).sin()).collect();

@@ -1,16 +1,15 @@
 //! A = LLᵀ. The lower triangle of A is read.
 //!
 //! Adjoint (Murray 2016): Ā += L⁻ᵀ·Q·L⁻¹ with Q = ½(P + Pᵀ), P = Φ(LᵀL̄), Φ the lower triangle with its
-//! diagonal halved, computed block by block. The result is symmetric: right for any symmetric change of A.
+//! diagonal halved, computed column by column. The result is symmetric: right for any symmetric change of A.
 //!
 //! With jitter: A + jI = LLᵀ, where j is 0 if that succeeds, and else the smallest of 1e-8, 1e-7, …, 1e-4 times the
 //! mean of the diagonal with which it does. The adjoint takes j for a constant.
 
 use super::square;
-use crate::dense::{cholesky_adjoint_in_place, cholesky_in_place, mirror_lower};
+use crate::dense::{cholesky, cholesky_adjoint};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
-use faer::MatMut;
 
 impl Tape {
     /// The Cholesky factor of a symmetric positive-definite matrix.
@@ -71,15 +70,16 @@ impl Operation for Cholesky {
         };
         // written so that NaN stays NaN
         let mean = if mean < LEAST_MEAN { LEAST_MEAN } else { mean };
-        let mut factorise = |jitter: f64, least: f64| {
-            run.output.copy_from_slice(a);
-            run.output.iter_mut().step_by(size + 1).for_each(|d| *d += jitter);
-            cholesky_in_place(run.output, size, least)
-        };
         let least = if self.jitter { (LEAST_PIVOT * mean).max(0.0) } else { 0.0 };
-        let Err(first) = factorise(0.0, least) else { return Ok(()) };
+        let Err(first) = cholesky(a, run.output, size, least) else { return Ok(()) };
+        let mut succeeds = |jitter: f64| {
+            let moved = &mut run.scratch[..size * size];
+            moved.copy_from_slice(a);
+            moved.iter_mut().step_by(size + 1).for_each(|d| *d += jitter);
+            cholesky(moved, run.output, size, 0.0).is_ok()
+        };
         let jitters = if self.jitter { JITTERS.as_slice() } else { &[] };
-        match jitters.iter().find(|&&j| factorise(j * mean, 0.0).is_ok()) {
+        match jitters.iter().find(|&&j| succeeds(j * mean)) {
             Some(&jitter) => run.jitter.add(jitter),
             None => return Err(Problem::NotPositiveDefinite { size, pivot: first.pivot, value: first.value }),
         }
@@ -90,9 +90,7 @@ impl Operation for Cholesky {
         let Some(target) = run.targets.get(0) else { return };
         let n = run.rows;
         let twice = &mut run.scratch[..n * n];
-        twice.copy_from_slice(run.seed);
-        cholesky_adjoint_in_place(run.output, twice, n);
-        mirror_lower(MatMut::from_column_major_slice_mut(twice, n, n));
+        cholesky_adjoint(run.output, run.seed, twice, n);
         target.add1(twice, |x| 0.5 * x);
     }
 }

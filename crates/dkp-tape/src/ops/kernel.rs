@@ -5,8 +5,9 @@
 
 use super::{scalar, square, vector};
 use crate::math::vectorized;
-use crate::operation::{Adjoint, Forward, Inputs, Operation, Target, dot};
+use crate::operation::{Adjoint, Forward, Inputs, Operation, sum_of};
 use crate::{Memory, Node, Problem, Tape};
+use faer::Accum;
 
 /// A kernel's value and derivatives at one element.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,6 +100,9 @@ pub trait KernelMap: Send + Sync + 'static {
     /// Whether the first parameter is a height h > 0, k = h²·k₁: then ∂k/∂h = 2k/h, and it is not kept.
     const HAS_HEIGHT: bool = false;
 
+    /// Whether [`again`](KernelMap::again) is cheap: then no derivatives are kept, and the adjoint asks for them.
+    const FROM_VALUE: bool = false;
+
     /// What files call the kernel: by default its type's name.
     fn name(&self) -> String {
         let path = std::any::type_name::<Self>();
@@ -107,6 +111,13 @@ pub trait KernelMap: Send + Sync + 'static {
 
     /// The kernel at one element.
     fn at(&self, parameters: &Self::Parameters, g: f64, row: f64, col: f64) -> Jet<Self::Parameters>;
+
+    /// The same where its value is known.
+    #[inline(always)]
+    fn again(&self, parameters: &Self::Parameters, g: f64, row: f64, col: f64, value: f64) -> Jet<Self::Parameters> {
+        let _ = value;
+        self.at(parameters, g, row, col)
+    }
 }
 
 impl Tape {
@@ -147,7 +158,10 @@ impl Tape {
         let arguments = [arguments, parameters].concat();
         let g = arguments[0];
         let planes = if arguments.iter().any(|a| a.differentiable) { Kernel::<K>::PLANES } else { 0 };
-        let memory = Memory { saved: planes * g.len(), scratch: g.rows() + g.cols() };
+        let height = kernel.height(g.rows(), g.len());
+        let (saved, again) = if K::FROM_VALUE { (0, planes * height) } else { (planes * g.len(), 0) };
+        // the sums of rows and columns, a diagonal, and derivatives of one column
+        let memory = Memory { saved, scratch: 2 * height + g.cols() + again };
         self.record(Box::new(kernel), &arguments, (g.rows(), g.cols()), memory)
     }
 }
@@ -180,15 +194,17 @@ impl<K: KernelMap> Kernel<K> {
     };
 
     /// A derivative of one column of K: plane 0 is ∂g, 1 is ∂r, 2 is ∂c; and the factor that it is to be multiplied by.
-    fn direct(saved: &[f64], height: usize, plane: usize) -> (&[f64], f64) {
+    #[inline(always)]
+    fn direct(planes: &[f64], height: usize, plane: usize) -> (&[f64], f64) {
         let (plane, factor) = if K::OF_DISTANCE && plane > 0 { (0, -0.5) } else { (plane, 1.0) };
-        (&saved[plane * height..(plane + 1) * height], factor)
+        (&planes[plane * height..(plane + 1) * height], factor)
     }
 
     /// The derivative of one column of K in a parameter that is kept.
-    fn parametric(saved: &[f64], height: usize, p: usize) -> &[f64] {
+    #[inline(always)]
+    fn parametric(planes: &[f64], height: usize, p: usize) -> &[f64] {
         let plane = Self::DIRECT + p - Self::FIRST;
-        &saved[plane * height..(plane + 1) * height]
+        &planes[plane * height..(plane + 1) * height]
     }
 
     /// That derivatives follow from others if the kernel says so, at a point.
@@ -217,34 +233,29 @@ impl<K: KernelMap> Kernel<K> {
         if self.block == Block::Diagonal { size } else { rows }
     }
 
-    /// Fills one column of K, and its derivatives if there is room for them.
+    /// Hands out the values of n elements of a column, and fills `planes` with their derivatives if there is room for them.
     #[inline(always)]
     fn column(
-        &self,
-        theta: &K::Parameters,
-        g: &[f64],
-        r: impl Fn(usize) -> f64,
-        c: impl Fn(usize) -> f64,
-        out: &mut [f64],
-        saved: &mut [f64],
+        n: usize,
+        jet: impl Fn(usize) -> Jet<K::Parameters>,
+        mut value: impl FnMut(usize, f64),
+        planes: &mut [f64],
     ) {
-        let n = g.len();
-        let out = &mut out[..n];
-        if saved.is_empty() {
+        if planes.is_empty() {
             for i in 0..n {
-                out[i] = self.map.at(theta, g[i], r(i), c(i)).value;
+                value(i, jet(i).value);
             }
             return;
         }
-        let mut planes = saved.chunks_exact_mut(n);
+        let mut planes = planes.chunks_exact_mut(n);
         let mut next = || &mut planes.next().unwrap_or_default()[..n];
         let dg = next();
         let [dr, dc] = if K::OF_DISTANCE { [&mut [][..], &mut []] } else { [next(), next()] };
         let dp: [&mut [f64]; MOST_PARAMETERS] =
             std::array::from_fn(|p| if (Self::FIRST..Self::COUNT).contains(&p) { next() } else { &mut [] });
         for i in 0..n {
-            let jet = self.map.at(theta, g[i], r(i), c(i));
-            out[i] = jet.value;
+            let jet = jet(i);
+            value(i, jet.value);
             dg[i] = jet.g;
             if !K::OF_DISTANCE {
                 dr[i] = jet.row;
@@ -253,6 +264,19 @@ impl<K: KernelMap> Kernel<K> {
             for p in Self::FIRST..Self::COUNT {
                 dp[p][i] = jet.parameters.elements()[p];
             }
+        }
+    }
+
+    /// The diagonals that belong to rows and columns. That of a symmetric block is copied to `diagonal`.
+    fn diagonals<'a>(&self, inputs: &Inputs<'a>, rows: usize, diagonal: &'a mut [f64]) -> (&'a [f64], &'a [f64]) {
+        let g = inputs.slice(0);
+        match self.block {
+            Block::Symmetric => {
+                diagonal.iter_mut().zip(g.iter().step_by(rows + 1)).for_each(|(d, g)| *d = *g);
+                (diagonal, diagonal)
+            }
+            Block::Cross => (inputs.slice(1), inputs.slice(2)),
+            Block::Diagonal => (g, g),
         }
     }
 }
@@ -270,16 +294,8 @@ impl<K: KernelMap> Operation for Kernel<K> {
         let Forward { output, saved, scratch, inputs, rows, gradient, .. } = run;
         let theta = self.parameters(&inputs);
         let g = inputs.slice(0);
-        let (r, c): (&[f64], &[f64]) = match self.block {
-            Block::Symmetric => {
-                let diagonal = &mut scratch[..rows];
-                diagonal.iter_mut().zip(g.iter().step_by(rows + 1)).for_each(|(d, g)| *d = *g);
-                (diagonal, diagonal)
-            }
-            Block::Cross => (inputs.slice(1), inputs.slice(2)),
-            Block::Diagonal => (g, g),
-        };
         let height = self.height(rows, output.len());
+        let (r, c) = self.diagonals(&inputs, rows, &mut scratch[..height]);
         let derivatives = if gradient && !saved.is_empty() { Self::PLANES * height } else { 0 };
         let r = &r[..height];
         vectorized(
@@ -287,11 +303,12 @@ impl<K: KernelMap> Operation for Kernel<K> {
             || {
                 for (j, (out, g)) in output.chunks_exact_mut(height).zip(g.chunks_exact(height)).enumerate() {
                     let saved = &mut saved[j * derivatives..(j + 1) * derivatives];
+                    let (g, c) = (&g[..height], c[j]);
+                    let out = &mut out[..height];
                     if self.block == Block::Diagonal {
-                        self.column(&theta, g, |i| r[i], |i| r[i], out, saved);
+                        Self::column(height, |i| self.map.at(&theta, g[i], r[i], r[i]), |i, v| out[i] = v, saved);
                     } else {
-                        let c = c[j];
-                        self.column(&theta, g, |i| r[i], |_| c, out, saved);
+                        Self::column(height, |i| self.map.at(&theta, g[i], r[i], c), |i, v| out[i] = v, saved);
                     }
                 }
             },
@@ -302,44 +319,65 @@ impl<K: KernelMap> Operation for Kernel<K> {
     fn adjoint(&self, run: Adjoint<'_>) {
         let Adjoint { inputs, output, seed, saved, scratch, mut targets, rows, .. } = run;
         let height = self.height(rows, seed.len());
-        let columns = || seed.chunks_exact(height).zip(saved.chunks_exact(Self::PLANES * height));
-        let cols = seed.len() / height;
+        let (cols, theta, g) = (seed.len() / height, self.parameters(&inputs), inputs.slice(0));
         let wanted: [bool; MOST_PARAMETERS] =
             std::array::from_fn(|p| p < Self::COUNT && targets.wants(self.blocks() + p));
         // the sums that belong to rows, columns and parameters
         let (row_sums, scratch) = scratch.split_at_mut(height);
-        let col_sums = &mut scratch[..cols];
+        let (col_sums, scratch) = scratch.split_at_mut(cols);
+        let (diagonal, again) = scratch.split_at_mut(height);
+        let (r, c) = self.diagonals(&inputs, rows, diagonal);
+        let (r, again) = (&r[..height], &mut again[..if K::FROM_VALUE { Self::PLANES * height } else { 0 }]);
         row_sums.fill(0.0);
         let mut parameter_sums = [0.0; MOST_PARAMETERS];
-        for ((seed, saved), col_sum) in columns().zip(col_sums.iter_mut()) {
-            let ((dr, fr), (dc, fc)) = (Self::direct(saved, height, 1), Self::direct(saved, height, 2));
-            add_product(row_sums, fr, seed, dr);
-            *col_sum = fc * dot(seed, dc);
-            for p in (Self::FIRST..Self::COUNT).filter(|&p| wanted[p]) {
-                parameter_sums[p] += dot(seed, Self::parametric(saved, height, p));
-            }
-        }
-        if K::HAS_HEIGHT && wanted[0] {
-            parameter_sums[0] = 2.0 / inputs.scalar(self.blocks()) * dot(seed, output);
-        }
-        if let Some(target) = targets.get(0) {
-            let accum = target.accum;
-            for (values, (seed, saved)) in target.values.chunks_exact_mut(height).zip(columns()) {
-                Target { accum, values, rows: height }.add2(seed, Self::direct(saved, height, 0).0, |s, d| s * d);
-            }
-            match self.block {
-                Block::Cross => {}
-                Block::Symmetric => {
-                    let diagonal = target.values.iter_mut().step_by(rows + 1);
-                    diagonal.zip(row_sums.iter().zip(&*col_sums)).for_each(|(v, (r, c))| *v += r + c);
-                }
-                Block::Diagonal => {
-                    for plane in [1, 2] {
-                        let (d, factor) = Self::direct(saved, height, plane);
-                        add_product(target.values, factor, seed, d);
+        let (mut target, alone) = (targets.get(0), self.block == Block::Diagonal);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (j, seed) in seed.chunks_exact(height).enumerate() {
+                    let column = j * height..(j + 1) * height;
+                    let (g, values, c) = (&g[column.clone()], &output[column.clone()], c[j]);
+                    let planes = if !K::FROM_VALUE {
+                        &saved[j * Self::PLANES * height..(j + 1) * Self::PLANES * height]
+                    } else if alone {
+                        let jet = |i: usize| self.map.again(&theta, g[i], r[i], r[i], values[i]);
+                        Self::column(height, jet, |_, _| {}, again);
+                        &*again
+                    } else {
+                        Self::column(height, |i| self.map.again(&theta, g[i], r[i], c, values[i]), |_, _| {}, again);
+                        &*again
+                    };
+                    let [(dg, _), (dr, fr), (dc, fc)] = [0, 1, 2].map(|p| Self::direct(planes, height, p));
+                    add_product(row_sums, fr, seed, dr);
+                    col_sums[j] = fc * sum_of(seed, dc, |s, d, sum| s.mul_add(d, sum));
+                    if wanted[0] && K::HAS_HEIGHT {
+                        parameter_sums[0] += sum_of(seed, values, |s, k, sum| s.mul_add(k, sum));
+                    }
+                    for p in Self::FIRST..Self::COUNT {
+                        if wanted[p] {
+                            let derivative = Self::parametric(planes, height, p);
+                            parameter_sums[p] += sum_of(seed, derivative, |s, d, sum| s.mul_add(d, sum));
+                        }
+                    }
+                    let Some(target) = &mut target else { continue };
+                    let values = &mut target.values[column];
+                    match target.accum {
+                        Accum::Replace => values.iter_mut().zip(seed.iter().zip(dg)).for_each(|(v, (s, d))| *v = s * d),
+                        Accum::Add => add_product(values, 1.0, seed, dg),
+                    }
+                    if alone {
+                        add_product(values, fr, seed, dr);
+                        add_product(values, fc, seed, dc);
                     }
                 }
-            }
+            },
+        );
+        if K::HAS_HEIGHT {
+            parameter_sums[0] *= 2.0 / inputs.scalar(self.blocks());
+        }
+        if let (Block::Symmetric, Some(target)) = (self.block, target) {
+            let diagonal = target.values.iter_mut().step_by(rows + 1);
+            diagonal.zip(row_sums.iter().zip(&*col_sums)).for_each(|(v, (r, c))| *v += r + c);
         }
         if self.block == Block::Cross {
             if let Some(target) = targets.get(1) {
@@ -358,15 +396,11 @@ impl<K: KernelMap> Operation for Kernel<K> {
 }
 
 /// sums += factor·s∘d
+#[inline(always)]
 fn add_product(sums: &mut [f64], factor: f64, s: &[f64], d: &[f64]) {
-    vectorized(
-        #[inline(always)]
-        || {
-            for ((sum, s), d) in sums.iter_mut().zip(s).zip(d) {
-                *sum = (factor * s).mul_add(*d, *sum);
-            }
-        },
-    );
+    for ((sum, s), d) in sums.iter_mut().zip(s).zip(d) {
+        *sum = (factor * s).mul_add(*d, *sum);
+    }
 }
 
 #[cfg(test)]

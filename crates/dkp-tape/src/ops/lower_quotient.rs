@@ -2,13 +2,11 @@
 //!
 //! Adjoints: Z = tril(L⁻ᵀX̄), B̄ += Z, L̄ −= tril(Z·Xᵀ); and Z = tril(X̄L⁻ᵀ), B̄ += Z, L̄ −= tril(Xᵀ·Z).
 
-use crate::dense::{
-    clear_upper, divide_lower_in_place, divide_transposed_lower_in_place, lower_of_product, lower_of_upper_times,
-    solve_lower_in_place, solve_transposed_lower_in_place,
-};
+use crate::dense::{Factor, Over, Part, apply_to_rows, clear_upper, lower_of_dots};
+use crate::dense::{transpose_lower, transpose_upper};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Problem, Tape};
-use faer::{MatMut, MatRef};
+use faer::Accum;
 
 impl Tape {
     /// L⁻¹·B.
@@ -29,7 +27,11 @@ impl Tape {
         let op = Quotient { order };
         let m = b.size();
         assert!(n == m, "{}: {n}×{n} and {m}×{m}", op.name());
-        Lower(self.record(Box::new(op), &[l.0, b.0], (n, n), Memory { saved: 0, scratch: n * n }))
+        let memory = match order {
+            Order::Solve => Memory { saved: 0, scratch: 2 * n * n },
+            Order::Divide => Memory { saved: 0, scratch: n * n },
+        };
+        Lower(self.record(Box::new(op), &[l.0, b.0], (n, n), memory))
     }
 }
 
@@ -53,37 +55,47 @@ impl Operation for Quotient {
         }
     }
 
-    fn forward(&self, mut run: Forward<'_>) -> Result<(), Problem> {
-        run.output.copy_from_slice(run.inputs.slice(1));
-        let l = run.inputs.matrix(0);
+    fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+        let (n, l, b) = (run.rows, run.inputs.slice(0), run.inputs.slice(1));
         match self.order {
-            Order::Solve => solve_lower_in_place(l, run.output_matrix()),
-            Order::Divide => divide_lower_in_place(run.output_matrix(), l),
+            Order::Solve => {
+                // Xᵀ = BᵀL⁻ᵀ
+                let (bt, rest) = run.scratch.split_at_mut(n * n);
+                let xt = &mut rest[..n * n];
+                transpose_lower(b, bt, n);
+                apply_to_rows(Factor::InverseTransposed, Part::Upper, xt, Accum::Replace, bt, n, l);
+                transpose_upper(xt, run.output, n);
+            }
+            Order::Divide => {
+                apply_to_rows(Factor::Inverse, Part::Lower, run.output, Accum::Replace, b, n, l);
+                clear_upper(run.output, n);
+            }
         }
-        // a panel's solve rounds zeros to zeros, but let no sign or stray value remain
-        clear_upper(run.output, run.rows);
         Ok(())
     }
 
     fn adjoint(&self, mut run: Adjoint<'_>) {
-        let n = run.rows;
-        let l = run.inputs.matrix(0);
-        let x = MatRef::from_column_major_slice(run.output, n, n);
-        let z = &mut run.scratch[..n * n];
-        z.copy_from_slice(run.seed);
-        clear_upper(z, n);
-        let matrix = MatMut::from_column_major_slice_mut(z, n, n);
+        let (n, l) = (run.rows, run.inputs.slice(0));
+        let (z, rest) = run.scratch.split_at_mut(n * n);
         match self.order {
-            Order::Solve => solve_transposed_lower_in_place(l, matrix),
-            Order::Divide => divide_transposed_lower_in_place(matrix, l),
-        }
-        clear_upper(z, n);
-        if let Some(target) = run.targets.get(0) {
-            let z = MatRef::from_column_major_slice(z, n, n);
-            let (dst, accum) = target.matrix();
-            match self.order {
-                Order::Solve => lower_of_product(dst, accum, z, x, -1.0),
-                Order::Divide => lower_of_upper_times(dst, accum, x, z, -1.0),
+            Order::Solve => {
+                // Zᵀ = X̄ᵀL⁻¹
+                let zt = &mut rest[..n * n];
+                transpose_lower(run.seed, z, n);
+                apply_to_rows(Factor::Inverse, Part::Upper, zt, Accum::Replace, z, n, l);
+                transpose_upper(zt, z, n);
+                if let Some(target) = run.targets.get(0) {
+                    let minus = &mut zt[..n * n];
+                    minus.iter_mut().zip(&*z).for_each(|(m, z)| *m = -z);
+                    apply_to_rows(Factor::Transposed, Part::Lower, target.values, target.accum, minus, n, run.output);
+                }
+            }
+            Order::Divide => {
+                apply_to_rows(Factor::InverseTransposed, Part::Lower, z, Accum::Replace, run.seed, n, l);
+                clear_upper(z, n);
+                if let Some(target) = run.targets.get(0) {
+                    lower_of_dots(target.values, target.accum, run.output, z, n, -1.0, Over::FromI);
+                }
             }
         }
         if let Some(target) = run.targets.get(1) {

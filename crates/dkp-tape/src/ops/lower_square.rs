@@ -1,14 +1,12 @@
 //! Y = F·Fᵀ and Y = R·K·Rᵀ for lower-triangular F and R and a symmetric K.
 //!
-//! Adjoints, with S = Ȳ + Ȳᵀ: F̄ += tril(S·F); R̄ += tril(S·RK), K̄ += ½Rᵀ·S·R.
+//! Adjoints, with S = Ȳ + Ȳᵀ: F̄ += tril(S·F); R̄ += tril(SR·K), K̄ += ½Rᵀ·SR.
 
-use crate::dense::{
-    lower_of_product, lower_of_times_lower, lower_of_upper_times, lower_product, lower_times, mirror_lower,
-};
+use crate::dense::{Factor, Over, Part, apply_to_rows, lower_of_dots, lower_product};
+use crate::dense::{mirror_lower, symmetrise, transpose};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
-use faer::prelude::ReborrowMut as _;
-use faer::{Accum, MatMut, MatRef};
+use faer::{Accum, MatRef};
 
 impl Tape {
     /// F·Fᵀ.
@@ -23,16 +21,7 @@ impl Tape {
     pub fn congruence(&mut self, r: Lower, k: Node) -> Node {
         let n = r.size();
         assert!((k.rows(), k.cols()) == (n, n), "congruence: {n}×{n} and {}", k.shape());
-        self.record(Box::new(Congruence), &[r.0, k], (n, n), Memory { saved: n * n, scratch: 3 * n * n })
-    }
-}
-
-/// S = Ȳ + Ȳᵀ
-fn symmetrised(seed: &[f64], n: usize, sum: &mut [f64]) {
-    for (j, column) in sum.chunks_exact_mut(n).enumerate() {
-        for (i, s) in column.iter_mut().enumerate() {
-            *s = seed[j * n + i] + seed[i * n + j];
-        }
+        self.record(Box::new(Congruence), &[r.0, k], (n, n), Memory { saved: 0, scratch: 3 * n * n })
     }
 }
 
@@ -43,10 +32,10 @@ impl Operation for Square {
         "lower_square"
     }
 
-    fn forward(&self, mut run: Forward<'_>) -> Result<(), Problem> {
-        let f = run.inputs.matrix(0);
-        lower_of_product(run.output_matrix(), Accum::Replace, f, f, 1.0);
-        mirror_lower(run.output_matrix());
+    fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+        let f = run.inputs.slice(0);
+        apply_to_rows(Factor::Transposed, Part::Lower, run.output, Accum::Replace, f, run.rows, f);
+        mirror_lower(run.output, run.rows);
         Ok(())
     }
 
@@ -54,9 +43,8 @@ impl Operation for Square {
         let n = run.rows;
         let Some(target) = run.targets.get(0) else { return };
         let sum = &mut run.scratch[..n * n];
-        symmetrised(run.seed, n, sum);
-        let (dst, accum) = target.matrix();
-        lower_of_times_lower(dst, accum, MatRef::from_column_major_slice(sum, n, n), run.inputs.matrix(0), 1.0);
+        symmetrise(run.seed, sum, n);
+        apply_to_rows(Factor::Lower, Part::LowerOfAll, target.values, target.accum, sum, n, run.inputs.slice(0));
     }
 }
 
@@ -69,35 +57,32 @@ impl Operation for Congruence {
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
         let n = run.rows;
-        let (r, k) = (run.inputs.matrix(0), run.inputs.matrix(1));
-        // RK is kept for the adjoint
-        lower_times(MatMut::from_column_major_slice_mut(run.saved, n, n), Accum::Replace, r, k, 1.0);
-        let rk = MatRef::from_column_major_slice(run.saved, n, n);
-        let mut output = MatMut::from_column_major_slice_mut(run.output, n, n);
-        lower_of_product(output.rb_mut(), Accum::Replace, rk, r, 1.0);
-        mirror_lower(output);
+        let (r, k) = (run.inputs.slice(0), run.inputs.slice(1));
+        // KRᵀ, whose transpose is RK
+        let (kr, rest) = run.scratch.split_at_mut(n * n);
+        let rk = &mut rest[..n * n];
+        apply_to_rows(Factor::Transposed, Part::All, kr, Accum::Replace, k, n, r);
+        transpose(kr, rk, n);
+        apply_to_rows(Factor::Transposed, Part::LowerOfAll, run.output, Accum::Replace, rk, n, r);
+        mirror_lower(run.output, run.rows);
         Ok(())
     }
 
     fn adjoint(&self, mut run: Adjoint<'_>) {
-        let n = run.rows;
-        let r = run.inputs.matrix(0);
-        let (sum, rest) = run.scratch[..3 * n * n].split_at_mut(n * n);
-        symmetrised(run.seed, n, sum);
-        let sum = MatRef::from_column_major_slice(sum, n, n);
+        let (n, r) = (run.rows, run.inputs.slice(0));
+        let (sum, rest) = run.scratch.split_at_mut(n * n);
+        let (sr, result) = rest.split_at_mut(n * n);
+        symmetrise(run.seed, sum, n);
+        apply_to_rows(Factor::Lower, Part::All, sr, Accum::Replace, sum, n, r);
         if let Some(target) = run.targets.get(0) {
             let (dst, accum) = target.matrix();
-            lower_product(dst, accum, sum, MatRef::from_column_major_slice(run.saved, n, n), 1.0);
+            lower_product(dst, accum, MatRef::from_column_major_slice(sr, n, n), run.inputs.matrix(1), 1.0);
         }
         if let Some(target) = run.targets.get(1) {
-            // RᵀS, then (RᵀS)·R = Rᵀ·(RᵀS)ᵀ of which one triangle is enough
-            let (sr, result) = rest.split_at_mut(n * n);
-            let mut product = MatMut::from_column_major_slice_mut(sr, n, n);
-            crate::dense::upper_times(product.rb_mut(), Accum::Replace, r, sum, 1.0);
-            let mut symmetric = MatMut::from_column_major_slice_mut(result, n, n);
-            let transposed = MatRef::from_column_major_slice(sr, n, n).transpose();
-            lower_of_upper_times(symmetric.rb_mut(), Accum::Replace, r, transposed, 0.5);
-            mirror_lower(symmetric);
+            // Rᵀ·SR, of which one triangle is enough
+            let result = &mut result[..n * n];
+            lower_of_dots(result, Accum::Replace, r, sr, n, 0.5, Over::FromI);
+            mirror_lower(result, n);
             target.add1(result, |x| x);
         }
     }

@@ -17,6 +17,7 @@ mod map;
 mod matmul;
 mod norm;
 mod product;
+mod quotient_norm;
 mod random;
 mod row_factor;
 mod row_norms;

@@ -2,7 +2,7 @@
 //!
 //! Adjoints: X̄ += Ȳ·Lᵀ (or Ȳ·L), L̄ += tril(XᵀȲ) (or tril(ȲᵀX)); with Z = Ȳ·L⁻¹, X̄ += Z, L̄ −= tril(ZᵀY).
 
-use crate::dense::{Factor, apply_to_rows, lower_of_dots};
+use crate::dense::{Factor, Over, Part, apply_to_rows, lower_of_dots};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
 use faer::Accum;
@@ -58,21 +58,19 @@ impl Operation for RowFactor {
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
         let (x, l) = (run.inputs.slice(0), run.inputs.slice(1));
-        let n = run.output.len() / run.rows;
-        apply_to_rows(self.factor, run.output, Accum::Replace, x, run.rows, l, n);
+        apply_to_rows(self.factor, Part::All, run.output, Accum::Replace, x, run.rows, l);
         Ok(())
     }
 
     fn adjoint(&self, mut run: Adjoint<'_>) {
         let (x, l, y, seed, rows) = (run.inputs.slice(0), run.inputs.slice(1), run.output, run.seed, run.rows);
-        let n = seed.len() / rows;
         let back = self.factor.transposed();
         if self.inverse() {
             let z = &mut run.scratch[..seed.len()];
-            apply_to_rows(back, z, Accum::Replace, seed, rows, l, n);
+            apply_to_rows(back, Part::All, z, Accum::Replace, seed, rows, l);
             if let Some(target) = run.targets.get(1) {
                 let (a, b): (&[f64], _) = if self.factor == Factor::Inverse { (y, &*z) } else { (&*z, y) };
-                lower_of_dots(target.values, target.accum, a, b, rows, n, -1.0);
+                lower_of_dots(target.values, target.accum, a, b, rows, -1.0, Over::All);
             }
             if let Some(target) = run.targets.get(0) {
                 target.add1(z, |z| z);
@@ -80,11 +78,11 @@ impl Operation for RowFactor {
             return;
         }
         if let Some(target) = run.targets.get(0) {
-            apply_to_rows(back, target.values, target.accum, seed, rows, l, n);
+            apply_to_rows(back, Part::All, target.values, target.accum, seed, rows, l);
         }
         if let Some(target) = run.targets.get(1) {
             let (a, b) = if self.factor == Factor::Lower { (x, seed) } else { (seed, x) };
-            lower_of_dots(target.values, target.accum, a, b, rows, n, 1.0);
+            lower_of_dots(target.values, target.accum, a, b, rows, 1.0, Over::All);
         }
     }
 }

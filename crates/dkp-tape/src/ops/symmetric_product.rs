@@ -1,6 +1,6 @@
 //! Y = op(A)·op(A)ᵀ, half of it computed and mirrored. Adjoint: op(A)̄ += (Ȳ + Ȳᵀ)·op(A).
 
-use crate::dense::{lower_product, mirror_lower, product};
+use crate::dense::{lower_product, mirror_lower, product, symmetrise};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Memory, Node, Operand, Problem, Tape};
 use faer::{Accum, MatRef};
@@ -29,7 +29,7 @@ impl Operation for SymmetricProduct {
         let a = run.inputs.matrix(0);
         let a = if self.transposed { a.transpose() } else { a };
         lower_product(run.output_matrix(), Accum::Replace, a, a.transpose(), 1.0);
-        mirror_lower(run.output_matrix());
+        mirror_lower(run.output, run.rows);
         Ok(())
     }
 
@@ -37,11 +37,7 @@ impl Operation for SymmetricProduct {
         let Some(target) = run.targets.get(0) else { return };
         let n = run.rows;
         let sum = &mut run.scratch[..n * n];
-        for (j, column) in sum.chunks_exact_mut(n).enumerate() {
-            for (i, s) in column.iter_mut().enumerate() {
-                *s = run.seed[j * n + i] + run.seed[i * n + j];
-            }
-        }
+        symmetrise(run.seed, sum, n);
         let sum = MatRef::from_column_major_slice(sum, n, n);
         let a = run.inputs.matrix(0);
         let (dst, accum) = target.matrix();

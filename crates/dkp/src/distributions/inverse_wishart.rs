@@ -56,8 +56,7 @@ impl InverseWishart {
         let log_det = tape.log_det(self.scale);
         let log_det = tape.subtract(log_det, self.dof.expected_log_det);
         // tr(Ψ_p·νΨ⁻¹) = ν‖L⁻¹L_p‖², tr(Ψ·νΨ⁻¹) = νP
-        let ratio = tape.lower_solve(self.scale, prior.scale);
-        let norm = tape.squared_norm(ratio.matrix());
+        let norm = tape.quotient_norm(self.scale, prior.scale);
         let (trace, own) = (tape.product(self.dof.nu, norm), tape.affine(self.dof.nu, self.dof.size() as f64, 0.0));
         let (log_q, log_p) = (self.log_density_from(tape, log_det, own), prior.log_density_from(tape, log_det, trace));
         tape.subtract(log_q, log_p)
@@ -89,8 +88,7 @@ impl MatrixDistribution for InverseWishart {
         let factor = tape.cholesky(g);
         let log_det = tape.log_det(factor);
         // tr(ΨG⁻¹) = ‖L_G⁻¹L‖²
-        let ratio = tape.lower_solve(factor, self.scale);
-        let trace = tape.squared_norm(ratio.matrix());
+        let trace = tape.quotient_norm(factor, self.scale);
         self.log_density_from(tape, log_det, trace)
     }
 

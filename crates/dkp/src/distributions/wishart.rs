@@ -40,8 +40,7 @@ impl MatrixDistribution for Wishart {
         let factor = tape.cholesky(s);
         let log_det = tape.log_det(factor);
         // tr(V⁻¹S) = ‖L⁻¹L_S‖²
-        let ratio = tape.lower_solve(self.scale, factor);
-        let trace = tape.squared_norm(ratio.matrix());
+        let trace = tape.quotient_norm(self.scale, factor);
         self.log_density_from(tape, log_det, trace)
     }
 
