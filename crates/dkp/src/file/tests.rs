@@ -47,6 +47,7 @@ fn architectures() -> Vec<(Architecture, usize)> {
     vec![
         (Architecture::diwp(kernel, 2, likelihood(Box::new(Categorical::new(3)))), 1),
         (Architecture::dgp(Arc::new(SquaredExponential), 2, 4, Arc::new(Scalar::new(StudentT))), 1),
+        (Architecture::nngp(Arc::new(Relu), 0, Arc::new(Scalar::several(StudentT, 2))), 2),
         (separate, 2),
         (gram, 1),
     ]
@@ -74,7 +75,7 @@ fn a_model_is_read_back_to_the_bit() {
         assert_eq!(loaded.companion.tensors["others"].values[1].to_bits(), f64::NAN.to_bits());
         let x = cases::matrix(2, 3, 9);
         let [a, b] = [&mut model, &mut loaded.model].map(|m| m.predict(x.as_ref(), 3, Key::new(1)).unwrap());
-        assert!((0..9).all(|n| a.moments(n, 0) == b.moments(n, 0)));
+        assert!((0..9).all(|n| (0..targets).all(|t| a.moments(n, t) == b.moments(n, t))));
         save(&path.0, &loaded.model, &loaded.companion).unwrap();
         assert_eq!(std::fs::read(&path.0).unwrap(), first);
     }

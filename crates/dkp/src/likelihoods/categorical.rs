@@ -12,7 +12,7 @@ const POOL: usize = 4096;
 
 /// y is class c, from 0, with probability e^{f_c}/Σe^{f_k}: a latent function for each class.
 ///
-/// The bound draws the latents, one for each posterior draw and point; predictions average over 128 for each.
+/// There is one target. The bound draws the latents, one for each posterior draw and point; predictions average over 128 for each.
 #[derive(Clone, Debug)]
 pub struct Categorical {
     classes: usize,

@@ -122,7 +122,8 @@ pub trait Likelihood: Send + Sync {
     /// P(target ≤ y) for one point.
     fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64;
 
-    /// Probabilities of the classes of one point, for likelihoods that have classes.
+    /// Probabilities of the classes of one point, for likelihoods of one target that has classes. (The mean of each of several coins is its
+    /// probability of 1.)
     fn probabilities(&self, parameters: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>>;
 }
 

@@ -4,7 +4,8 @@ use super::*;
 use crate::names::{UnknownName, parse};
 
 /// What [`named`] knows.
-pub const LIKELIHOOD_NAMES: &str = "gaussian(targets), student_t, bernoulli, categorical(classes) and poisson";
+pub const LIKELIHOOD_NAMES: &str =
+    "gaussian(targets), student_t[(targets)], bernoulli[(targets)], poisson[(targets)] and categorical(classes)";
 
 /// The likelihood of a name: `Likelihood::name` the other way.
 ///
@@ -19,12 +20,18 @@ pub fn named(text: &str) -> Result<Box<dyn Likelihood>, UnknownName> {
     let count = |text: &str, least: usize| {
         text.parse::<usize>().ok().filter(|n| (least..=100_000).contains(n)).ok_or_else(unknown)
     };
+    // one target needs no number
+    let targets = |arguments: &[&str]| match arguments {
+        [] => Ok(1),
+        [targets] => count(targets, 1),
+        _ => Err(unknown()),
+    };
     Ok(match (name, arguments.as_slice()) {
         ("gaussian", [targets]) => Box::new(Gaussian::new(count(targets, 1)?)),
         ("categorical", [classes]) => Box::new(Categorical::new(count(classes, 2)?)),
-        ("student_t", []) => Box::new(Scalar::new(StudentT)),
-        ("bernoulli", []) => Box::new(Scalar::new(Bernoulli)),
-        ("poisson", []) => Box::new(Scalar::new(Poisson)),
+        ("student_t", arguments) => Box::new(Scalar::several(StudentT, targets(arguments)?)),
+        ("bernoulli", arguments) => Box::new(Scalar::several(Bernoulli, targets(arguments)?)),
+        ("poisson", arguments) => Box::new(Scalar::several(Poisson, targets(arguments)?)),
         _ => return Err(unknown()),
     })
 }
@@ -38,7 +45,12 @@ mod named_tests {
         for name in ["gaussian(2)", "categorical(5)", "student_t", "bernoulli", "poisson"] {
             assert_eq!(named(name).unwrap().name(), name);
         }
-        for wrong in ["gaussian", "gaussian(0)", "categorical(1)", "categorical(-1)", "normal"] {
+        for name in ["student_t(2)", "bernoulli(3)", "poisson(4)"] {
+            assert_eq!(named(name).unwrap().name(), name);
+        }
+        assert_eq!(named("poisson(1)").unwrap().name(), "poisson");
+        let wrong = ["gaussian", "gaussian(0)", "categorical(1)", "categorical(-1)", "normal"];
+        for wrong in wrong.into_iter().chain(["poisson(0)", "poisson(2, 2)"]) {
             assert!(named(wrong).is_err(), "{wrong}");
         }
     }

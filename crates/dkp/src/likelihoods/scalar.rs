@@ -1,4 +1,4 @@
-//! Likelihoods of one latent function, from a density alone.
+//! Likelihoods of one latent function a target, from a density alone.
 
 use super::{Latent, Likelihood, LikelihoodParameter, Moments, Targets};
 use crate::quadrature::{Peak, Quadrature};
@@ -63,7 +63,7 @@ pub trait Density: Clone + Send + Sync + 'static {
         crate::names::of_type::<Self>()
     }
 
-    /// What is learned, at most four numbers (`rows` is 1).
+    /// What is learned for a target, at most four numbers (`rows` is 1).
     fn parameters(&self) -> Vec<LikelihoodParameter>;
 
     /// log p(y|f) with its derivatives.
@@ -103,11 +103,12 @@ pub trait Density: Clone + Send + Sync + 'static {
     }
 }
 
-/// A likelihood made of a [`Density`], with expectations by quadrature: of one target. Several targets have a
-/// [`Gaussian`](super::Gaussian) likelihood, or a [`Likelihood`] of one's own.
+/// A likelihood made of a [`Density`], with expectations by quadrature: of one target, or of several that all have this density. Targets of
+/// different kinds have a [`Likelihood`] of one's own.
 #[derive(Clone, Debug)]
 pub struct Scalar<D> {
     density: D,
+    targets: usize,
     quadrature: Quadrature,
 }
 
@@ -119,32 +120,77 @@ impl<D: Density> Scalar<D> {
     /// If the density has more than four parameters.
     #[track_caller]
     pub fn new(density: D) -> Scalar<D> {
-        assert!(density.parameters().len() <= MOST, "Scalar: a density has at most {MOST} parameters");
-        Scalar { density, quadrature: Quadrature::new() }
+        Scalar::several(density, 1)
     }
 
-    fn numbers(parameters: &[Vec<f64>]) -> [f64; MOST] {
+    /// For this many targets, each with a latent function and parameters of its own.
+    ///
+    /// ```
+    /// use dkp::likelihoods::{Likelihood, Poisson, Scalar};
+    /// let counts = Scalar::several(Poisson, 3);
+    /// assert_eq!((counts.latents(), counts.name().as_str()), (3, "poisson(3)"));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the density has more than four parameters.
+    #[track_caller]
+    pub fn several(density: D, targets: usize) -> Scalar<D> {
+        assert!(density.parameters().len() <= MOST, "Scalar: a density has at most {MOST} parameters");
+        Scalar { density, targets, quadrature: Quadrature::new() }
+    }
+
+    /// θ of a target.
+    fn numbers(parameters: &[Vec<f64>], target: usize) -> [f64; MOST] {
         let mut numbers = [0.0; MOST];
-        numbers.iter_mut().zip(parameters).for_each(|(n, p)| *n = p[0]);
+        numbers.iter_mut().zip(parameters).for_each(|(n, p)| *n = p[target]);
         numbers
+    }
+
+    /// log ∫ p(y|f)·N(f; mean, variance) df for one target, or 0 where it is NaN.
+    fn log_marginal(&self, theta: &[f64], y: f64, mean: f64, variance: f64) -> f64 {
+        if y.is_nan() {
+            return 0.0;
+        }
+        if self.density.accepts(y).is_err() {
+            return f64::NEG_INFINITY;
+        }
+        let deviation = variance.max(0.0).sqrt();
+        let at = |z: f64| self.density.log_density(theta, y, mean + deviation * z).value;
+        if deviation == 0.0 {
+            return at(0.0);
+        }
+        let mut logs = Vec::new();
+        let peak = self.density.peak(theta, y);
+        self.quadrature.visit(mean, deviation, peak, NARROW, |z, w| logs.push(w.ln() + at(z)));
+        // log Σ w·p, from the largest term
+        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::NEG_INFINITY {
+            return largest;
+        }
+        largest + logs.iter().map(|l| (l - largest).exp()).sum::<f64>().ln()
     }
 }
 
 impl<D: Density> Likelihood for Scalar<D> {
     fn name(&self) -> String {
-        self.density.name()
+        match self.targets {
+            1 => self.density.name(),
+            n => format!("{}({n})", self.density.name()),
+        }
     }
 
     fn targets(&self) -> usize {
-        1
+        self.targets
     }
 
     fn latents(&self) -> usize {
-        1
+        self.targets
     }
 
     fn parameters(&self) -> Vec<LikelihoodParameter> {
-        self.density.parameters()
+        let own = self.density.parameters().into_iter();
+        own.map(|p| LikelihoodParameter { rows: self.targets, ..p }).collect()
     }
 
     fn accepts(&self, y: f64) -> Result<(), &'static str> {
@@ -156,45 +202,27 @@ impl<D: Density> Likelihood for Scalar<D> {
     }
 
     fn initial(&self, y: &[f64]) -> Vec<f64> {
-        vec![if y[0].is_nan() { 0.0 } else { self.density.initial(y[0]) }]
+        y.iter().map(|&y| if y.is_nan() { 0.0 } else { self.density.initial(y) }).collect()
     }
 
     fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node {
-        let mut arguments = vec![targets.values, targets.present, latent.mean, latent.variance];
+        let variance = latent.full_variance(tape);
+        let mut arguments = vec![targets.values, targets.present, latent.mean, variance];
         arguments.extend(parameters);
-        // derivatives in mean and variance of each point, and in the parameters
-        let saved = 2 * latent.mean.cols() + MOST;
+        // derivatives in means and variances, targets×B, and in the parameters, targets×MOST
+        let saved = 2 * latent.mean.len() + self.targets * MOST;
         tape.record(Box::new(Expected(self.clone())), &arguments, (1, 1), Memory { saved, scratch: 0 })
     }
 
     fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
-        if y[0].is_nan() {
-            return 0.0;
-        }
-        if self.density.accepts(y[0]).is_err() {
-            return f64::NEG_INFINITY;
-        }
-        let theta = Self::numbers(parameters);
-        let deviation = variance[0].max(0.0).sqrt();
-        let at = |z: f64| self.density.log_density(&theta, y[0], mean[0] + deviation * z).value;
-        if deviation == 0.0 {
-            return at(0.0);
-        }
-        let mut logs = Vec::new();
-        let peak = self.density.peak(&theta, y[0]);
-        self.quadrature.visit(mean[0], deviation, peak, NARROW, |z, w| logs.push(w.ln() + at(z)));
-        // log Σ w·p, from the largest term
-        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if largest == f64::NEG_INFINITY {
-            return largest;
-        }
-        largest + logs.iter().map(|l| (l - largest).exp()).sum::<f64>().ln()
+        let term = |i: usize| self.log_marginal(&Self::numbers(parameters, i), y[i], mean[i], variance[i]);
+        (0..self.targets).map(term).sum()
     }
 
-    fn moments(&self, parameters: &[Vec<f64>], _: usize, mean: &[f64], variance: &[f64]) -> Moments {
-        let theta = Self::numbers(parameters);
+    fn moments(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> Moments {
+        let theta = Self::numbers(parameters, target);
         let expect = |g: &dyn Fn(f64, f64) -> f64| {
-            self.quadrature.expect(mean[0], variance[0], |f| {
+            self.quadrature.expect(mean[target], variance[target], |f| {
                 let (m, v) = self.density.mean_and_variance(&theta, f);
                 g(m, v)
             })
@@ -203,25 +231,25 @@ impl<D: Density> Likelihood for Scalar<D> {
         Moments { mean: average, model: expect(&|m, _| (m - average).powi(2)), noise: expect(&|_, v| v) }
     }
 
-    fn cdf(&self, parameters: &[Vec<f64>], _: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
+    fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
         if !y.is_finite() {
             return if y.is_nan() { f64::NAN } else { f64::from(y > 0.0) };
         }
-        let theta = Self::numbers(parameters);
-        let deviation = variance[0].max(0.0).sqrt();
+        let theta = Self::numbers(parameters, target);
+        let (mean, deviation) = (mean[target], variance[target].max(0.0).sqrt());
         if deviation == 0.0 {
-            return self.density.cdf(&theta, y, mean[0]);
+            return self.density.cdf(&theta, y, mean);
         }
         let mut total = 0.0;
         let peak = self.density.peak(&theta, y);
-        self.quadrature.visit(mean[0], deviation, peak, NARROW_STEP, |z, w| {
-            total += w * self.density.cdf(&theta, y, mean[0] + deviation * z);
+        self.quadrature.visit(mean, deviation, peak, NARROW_STEP, |z, w| {
+            total += w * self.density.cdf(&theta, y, mean + deviation * z);
         });
         total.clamp(0.0, 1.0)
     }
 
     fn probabilities(&self, parameters: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>> {
-        self.density.is_binary().then(|| {
+        (self.targets == 1 && self.density.is_binary()).then(|| {
             let [zero, one] = [0.0, 1.0].map(|y| self.log_density(parameters, &[y], mean, variance).exp());
             vec![zero / (zero + one), one / (zero + one)]
         })
@@ -229,6 +257,8 @@ impl<D: Density> Likelihood for Scalar<D> {
 }
 
 /// Σ E log p(y|f): with f = m + √s·z, ∂/∂m = E l' and ∂/∂s = E[l'·z]/(2√s).
+///
+/// y, m and s are targets×B, and each parameter has an element for each target.
 struct Expected<D>(Scalar<D>);
 
 impl<D: Density> Operation for Expected<D> {
@@ -237,43 +267,42 @@ impl<D: Density> Operation for Expected<D> {
     }
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
+        let Scalar { density, targets, quadrature } = &self.0;
         let [y, present, mean, variance] = [0, 1, 2, 3].map(|i| run.inputs.slice(i));
-        let mut theta = [0.0; MOST];
-        (4..run.inputs.count()).for_each(|i| theta[i - 4] = run.inputs.scalar(i));
         let (by_mean, rest) = run.saved.split_at_mut(mean.len());
-        let (by_variance, by_theta) = rest.split_at_mut(mean.len());
-        by_theta.fill(0.0);
+        let (by_variance, by_parameters) = rest.split_at_mut(mean.len());
         let mut total = 0.0;
-        for n in 0..mean.len() {
-            (by_mean[n], by_variance[n]) = (0.0, 0.0);
-            if present[n] == 0.0 {
-                continue;
+        for target in 0..*targets {
+            let (mut theta, mut by_theta) = ([0.0; MOST], [0.0; MOST]);
+            (4..run.inputs.count()).for_each(|i| theta[i - 4] = run.inputs.slice(i)[target]);
+            for n in (target..mean.len()).step_by(*targets) {
+                (by_mean[n], by_variance[n]) = (0.0, 0.0);
+                if present[n] == 0.0 {
+                    continue;
+                }
+                let deviation = variance[n].max(f64::MIN_POSITIVE).sqrt();
+                let peak = density.peak(&theta, y[n]);
+                quadrature.visit(mean[n], deviation, peak, NARROW, |z, w| {
+                    let jet = density.log_density(&theta, y[n], mean[n] + deviation * z);
+                    total += w * jet.value;
+                    by_mean[n] += w * jet.f;
+                    by_variance[n] += w * jet.f * z / (2.0 * deviation);
+                    by_theta.iter_mut().zip(jet.parameters).for_each(|(t, d)| *t += w * d);
+                });
             }
-            let deviation = variance[n].max(f64::MIN_POSITIVE).sqrt();
-            let peak = self.0.density.peak(&theta, y[n]);
-            self.0.quadrature.visit(mean[n], deviation, peak, NARROW, |z, w| {
-                let jet = self.0.density.log_density(&theta, y[n], mean[n] + deviation * z);
-                total += w * jet.value;
-                by_mean[n] += w * jet.f;
-                by_variance[n] += w * jet.f * z / (2.0 * deviation);
-                by_theta.iter_mut().zip(jet.parameters).for_each(|(t, d)| *t += w * d);
-            });
+            by_parameters.chunks_exact_mut(*targets).zip(by_theta).for_each(|(p, d)| p[target] = d);
         }
         run.output[0] = total;
         Ok(())
     }
 
     fn adjoint(&self, mut run: Adjoint<'_>) {
-        let (seed, points) = (run.seed[0], run.inputs.slice(2).len());
-        if let Some(target) = run.targets.get(2) {
-            target.add1(&run.saved[..points], |d| seed * d);
-        }
-        if let Some(target) = run.targets.get(3) {
-            target.add1(&run.saved[points..2 * points], |d| seed * d);
-        }
-        for i in 4..run.inputs.count() {
+        let (seed, length) = (run.seed[0], run.inputs.slice(2).len());
+        let (by_latent, by_parameters) = run.saved.split_at(2 * length);
+        let by_parameters = by_parameters.chunks_exact(self.0.targets);
+        for (i, derivatives) in (2..run.inputs.count()).zip(by_latent.chunks_exact(length).chain(by_parameters)) {
             if let Some(target) = run.targets.get(i) {
-                target.add_constant(seed * run.saved[2 * points + i - 4]);
+                target.add1(derivatives, |d| seed * d);
             }
         }
     }

@@ -168,6 +168,86 @@ fn missing_targets_are_left_out() {
     assert_eq!(one, Gaussian::new(1).log_density(&[vec![0.6]], &[0.4], &[0.2], &[0.7]));
 }
 
+/// A program runs for many tiles: what was there in one leaves nothing behind for the next.
+#[test]
+fn a_value_that_was_there_in_the_last_run_has_no_gradient_in_this_one() {
+    let own = scalars().into_iter().map(|(_, likelihood, theta, y)| (likelihood, theta, y));
+    let classes: Box<dyn Likelihood> = Box::new(Categorical::new(2));
+    for (likelihood, theta, y) in own.chain([(classes, vec![], 1.0)]) {
+        let (mut tape, latents) = (Tape::new("likelihood"), likelihood.latents());
+        tape.points(1);
+        let parameters: Vec<Node> = theta.iter().map(|t| tape.constant(1, 1, t)).collect();
+        let targets = Targets { values: tape.constant(1, 1, &[y]), present: tape.input("mask", 1, 1) };
+        let latent = Latent { mean: tape.leaf("mean", latents, 1), variance: tape.leaf("variance", latents, 1) };
+        let total = likelihood.expected_log_density(&mut tape, &parameters, targets, latent);
+        tape.output("total", total);
+        let mut run = tape.finish().workspace();
+        run.set_point_ids(&[0]);
+        run.set_slice(latent.mean, &vec![0.2; latents]).unwrap();
+        run.set_slice(latent.variance, &vec![0.5; latents]).unwrap();
+        let mut slopes = |present: f64| {
+            run.set_slice(targets.present, &[present]).unwrap();
+            run.forward(Key::new(0), Pass::Gradient).unwrap();
+            run.clear_gradients();
+            run.backward(&[1.0]).unwrap();
+            [latent.mean, latent.variance].map(|leaf| run.gradient(leaf)[(0, 0)])
+        };
+        assert!(slopes(1.0).iter().all(|s| *s != 0.0), "{}", likelihood.name());
+        assert_eq!(slopes(0.0), [0.0, 0.0], "{}", likelihood.name());
+    }
+}
+
+/// Three targets of four points are three likelihoods of one target each, with parameters of their own; two values are missing.
+#[test]
+fn several_targets_are_as_many_single_ones() {
+    let t = vec![vec![0.4, 0.1, 1.3], vec![3.5, 8.0, 2.2]];
+    let numbers = mat![[0.7, -0.2, 1.1, 0.3], [-1.0, 0.4, 0.0, 2.0], [0.1, 0.6, -0.5, 5.0]];
+    let counts = mat![[0.0, 3.0, 1.0, 2.0], [12.0, 9.0, 4.0, 30.0], [1.0, 0.0, 0.0, 5.0]];
+    let coins = mat![[0.0, 1.0, 1.0, 0.0], [1.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]];
+    // both likelihoods, parameters, targets
+    type Kind = ([Box<dyn Likelihood>; 2], Vec<Vec<f64>>, Mat<f64>);
+    let kinds: [Kind; 4] = [
+        ([Box::new(Scalar::several(StudentT, 3)), Box::new(Scalar::new(StudentT))], t, numbers.clone()),
+        ([Box::new(Scalar::several(Poisson, 3)), Box::new(Scalar::new(Poisson))], vec![], counts),
+        ([Box::new(Scalar::several(Bernoulli, 3)), Box::new(Scalar::new(Bernoulli))], vec![], coins),
+        ([Box::new(Gaussian::new(3)), Box::new(Gaussian::new(1))], vec![vec![0.3, 0.1, 2.0]], numbers),
+    ];
+    let present = mat![[1.0, 1.0, 0.0, 1.0], [1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 1.0, 1.0]];
+    let (m, s) = (cases::matrix(1, 3, 4), cases::positive(2, 3, 4));
+    let row = |a: &Mat<f64>, i: usize| a.as_ref().subrows(i, 1).to_owned();
+    for ([several, single], theta, y) in kinds {
+        let (name, own) = (several.name(), |i: usize| theta.iter().map(|t| vec![t[i]]).collect::<Vec<_>>());
+        let one = |i: usize, s: Mat<f64>| expected(&*single, &own(i), &row(&y, i), &row(&present, i), &row(&m, i), &s);
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-13 * b.abs().max(1.0), "{name}: {a} and {b}");
+        close(expected(&*several, &theta, &y, &present, &m, &s), (0..3).map(|i| one(i, row(&s, i))).sum());
+        // a variance that all targets share
+        let shared = row(&s, 0);
+        close(expected(&*several, &theta, &y, &present, &m, &shared), (0..3).map(|i| one(i, shared.clone())).sum());
+        for n in 0..4 {
+            let column = |a: &Mat<f64>| (0..3).map(|i| a[(i, n)]).collect::<Vec<_>>();
+            let (m, s) = (column(&m), column(&s));
+            let known: Vec<f64> = (0..3).map(|i| if present[(i, n)] == 0.0 { f64::NAN } else { y[(i, n)] }).collect();
+            let sum: f64 = (0..3).map(|i| single.log_density(&own(i), &[known[i]], &[m[i]], &[s[i]])).sum();
+            close(several.log_density(&theta, &known, &m, &s), sum);
+            let starts: Vec<f64> = (0..3).flat_map(|i| single.initial(&[known[i]])).collect();
+            assert_eq!(several.initial(&known), starts, "{name}");
+            assert!(several.probabilities(&theta, &m, &s).is_none(), "{name}");
+            for i in 0..3 {
+                let (m1, s1, y) = ([m[i]], [s[i]], y[(i, n)]);
+                let moments = single.moments(&own(i), 0, &m1, &s1);
+                assert_eq!(several.moments(&theta, i, &m, &s), moments, "{name}");
+                assert_eq!(several.cdf(&theta, i, y, &m, &s), single.cdf(&own(i), 0, y, &m1, &s1), "{name}");
+                // of a coin the mean is a probability
+                if let Some(p) = single.probabilities(&own(i), &m1, &s1) {
+                    assert!((p[1] - moments.mean).abs() < 1e-6, "{name}: {p:?} and {moments:?}");
+                }
+            }
+        }
+        let rows: Vec<usize> = several.parameters().iter().map(|p| p.rows).collect();
+        assert_eq!((several.targets(), several.latents(), rows), (3, 3, vec![3; theta.len()]), "{name}");
+    }
+}
+
 /// Class probabilities: 128 draws are within 0.01 of many; the bound's single draw averages to the expectation.
 #[test]
 fn categorical_probabilities_are_expected_softmaxes() {
@@ -216,6 +296,14 @@ fn gradients() {
     check(&Scalar::new(StudentT), cases::matrix(3, 1, 5), vec![mat![[0.4]], mat![[3.4]]], false);
     check(&Scalar::new(Bernoulli), mat![[0.0, 1.0, 1.0, 0.0, 1.0]], vec![], false);
     check(&Scalar::new(Poisson), mat![[0.0, 3.0, 1.0, 12.0, 4.0]], vec![], false);
+    for shared in [false, true] {
+        let theta = vec![mat![[0.4], [0.2], [1.1]], mat![[3.4], [2.5], [9.0]]];
+        check(&Scalar::several(StudentT, 3), cases::matrix(3, 3, 5), theta, shared);
+        let coins = mat![[0.0, 1.0, 1.0, 0.0, 1.0], [1.0, 1.0, 0.0, 0.0, 0.0]];
+        check(&Scalar::several(Bernoulli, 2), coins, vec![], shared);
+        let counts = mat![[0.0, 3.0, 1.0, 12.0, 4.0], [20.0, 1.0, 0.0, 2.0, 7.0]];
+        check(&Scalar::several(Poisson, 2), counts, vec![], shared);
+    }
     check(&Categorical::new(3), mat![[0.0, 2.0, 1.0, 1.0, 2.0]], vec![], false);
     check(&Categorical::new(3), mat![[0.0, 2.0, 1.0, 1.0, 2.0]], vec![], true);
 }

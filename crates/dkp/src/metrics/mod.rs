@@ -175,7 +175,7 @@ impl ClassScore {
     }
 }
 
-/// Scores for classes, numbered from 0, with NaN for unknown ones; none if the likelihood has no classes.
+/// Scores for classes, numbered from 0, with NaN for unknown ones; none if the likelihood is not of one target that has classes.
 pub fn class_scores(prediction: &Prediction, y: &[f64]) -> Option<Vec<ClassScore>> {
     let known = (0..y.len()).into_par_iter().filter(|&n| !y[n].is_nan());
     known.map(|n| Some(ClassScore { observed: y[n] as usize, probabilities: prediction.probabilities(n)? })).collect()

@@ -166,8 +166,15 @@ fn gradients_of_every_likelihood() {
     check("Bernoulli", Arc::new(Scalar::new(Bernoulli)), &with(&|n| (n % 2) as f64, 1));
     check("Poisson", Arc::new(Scalar::new(Poisson)), &with(&|n| (n % 4) as f64, 1));
     check("categorical", Arc::new(Categorical::new(3)), &with(&|n| (n % 3) as f64, 1));
-    let missing = |n: usize| if n == 4 { f64::NAN } else { (1.3 * n as f64).sin() };
-    check("two outputs", Arc::new(Gaussian::new(2)), &with(&missing, 2));
+    // two targets, of which one or two values are missing
+    let missing = |n: usize, y: f64| if n == 4 { f64::NAN } else { y };
+    let waves = with(&|n| missing(n, (1.3 * n as f64).sin()), 2);
+    check("two outputs", Arc::new(Gaussian::new(2)), &waves);
+    check("two Student-t", Arc::new(Scalar::several(StudentT, 2)), &waves);
+    let coins = with(&|n| missing(n, (n % 2) as f64), 2);
+    check("two Bernoulli", Arc::new(Scalar::several(Bernoulli, 2)), &coins);
+    let counts = with(&|n| missing(n, (n % 4) as f64), 2);
+    check("two Poisson", Arc::new(Scalar::several(Poisson, 2)), &counts);
 }
 
 /// Disjoint batches of equal size average to the whole, exactly where there is nothing random.
@@ -242,6 +249,22 @@ fn batches_order_and_threads_change_no_bit_of_a_prediction() {
         }
         let bound = m.bound(&data, 5, Key::new(1)).unwrap();
         assert_eq!(bound, pool.install(|| m.bound(&data, 5, Key::new(1)).unwrap()));
+    }
+}
+
+/// What is known well of one output is not known of another that has a precision of its own.
+#[test]
+fn outputs_with_their_own_precisions_have_their_own_variances() {
+    let one = data(20);
+    let two = Dataset::new(inputs(&one).as_ref(), Mat::from_fn(2, 20, |_, n| one.y(n)[0]).as_ref()).unwrap();
+    let mut architecture = Architecture::nngp(sq_exp(), 0, Arc::new(Gaussian::new(2)));
+    architecture.share_precision = false;
+    let mut m = model(architecture, &two, 6);
+    m.parameters_mut().set("output.precision 2.diagonal", &[1e-3; 6]).unwrap();
+    let prediction = m.predict(inputs(&one).as_ref(), 1, Key::new(0)).unwrap();
+    for n in 0..20 {
+        let [known, vague] = [0, 1].map(|target| prediction.moments(n, target).model);
+        assert!(known < 0.5 * vague, "{known} and {vague}");
     }
 }
 

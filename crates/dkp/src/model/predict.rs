@@ -280,7 +280,7 @@ impl Prediction {
         self.likelihood.is_discrete()
     }
 
-    /// Probabilities of the classes, for likelihoods that have them.
+    /// Probabilities of the classes, for likelihoods of one target that has them.
     pub fn probabilities(&self, point: usize) -> Option<Vec<f64>> {
         let mut sum: Option<Vec<f64>> = None;
         for (m, v) in self.components(point) {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::Dataset;
 use crate::kernels::SquaredExponential;
-use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Scalar};
+use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Scalar, StudentT};
 use crate::model::{Architecture, Model};
 use crate::params::Parameters;
 use dkp_tape::gradcheck::cases;
@@ -333,6 +333,37 @@ fn classes_are_learned_with_calibrated_probabilities() {
     assert!(ours.accuracy > 0.85 && ours.accuracy > linear.0 + 0.1, "{ours:?} and {linear:?}");
     assert!(ours.log_likelihood > linear.1 + 0.2, "{ours:?} and {linear:?}");
     assert!(ours.calibration < 0.08, "{ours:?}");
+}
+
+/// Two functions with little and with much noise, outliers, and a third of the values missing: both are found where nothing was seen of
+/// them, and so is how noisy each is.
+#[test]
+fn two_functions_are_learned_from_incomplete_targets_with_outliers() {
+    let x = Mat::from_fn(1, 120, |_, n| 6.0 * n as f64 / 119.0 - 3.0);
+    let (mut noise, scales) = (vec![0.0; 240], [0.05, 0.3]);
+    dkp_tape::random::fill_normal(Key::new(5).stream(0, 0), 2, |n| n as u64, &mut noise);
+    let truth = |t: usize, n: usize| [(1.5 * x[(0, n)]).sin(), (0.8 * x[(0, n)]).cos()][t];
+    let seen = |t: usize, n: usize| !(n + t).is_multiple_of(3);
+    let y = Mat::from_fn(2, 120, |t, n| match (seen(t, n), n % 13) {
+        (false, _) => f64::NAN,
+        (_, 5) => truth(t, n) + 4.0,
+        _ => truth(t, n) + scales[t] * noise[2 * n + t],
+    });
+    let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
+    let likelihood = Arc::new(Scalar::several(StudentT, 2));
+    let architecture = Architecture::nngp(Arc::new(SquaredExponential), 0, likelihood);
+    let mut model = initialise(architecture, &data, start(12)).unwrap();
+    Trainer::new(&mut model, &data, Options { steps: 800, ..Options::default() }).unwrap().run(|_| true).unwrap();
+    let prediction = model.predict(x.as_ref(), 1, Key::new(0)).unwrap();
+    let learned = model.parameters().get("likelihood.scale").unwrap();
+    for t in 0..2 {
+        let unseen = (0..120).filter(|&n| !seen(t, n));
+        let errors: Vec<f64> = unseen.map(|n| prediction.moments(n, t).mean - truth(t, n)).collect();
+        let rmse = (errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64).sqrt();
+        // closer than an observation would be; the scale of 80 normal values with outliers, ± 10 %
+        assert!(rmse < scales[t], "target {t}: {rmse}");
+        assert!((learned[t] / scales[t]).ln().abs() < 0.4, "target {t}: {learned:?}");
+    }
 }
 
 #[test]
