@@ -123,8 +123,8 @@ pub struct Scopes {
     draw_returns: Vec<Return>,
     tile_returns: Vec<Return>,
     /// Benches that are not in use; the one used last is taken first, for its warm cache.
-    draw_benches: Mutex<Vec<DrawBench>>,
-    tile_benches: Mutex<Vec<Workspace>>,
+    draw_benches: Pool<DrawBench>,
+    tile_benches: Pool<Workspace>,
     results: Vec<DrawResult>,
     totals: Totals,
 }
@@ -199,8 +199,8 @@ impl Scopes {
             tile_returns: returns(&tile),
             draw_program: draw,
             tile_program: tile,
-            draw_benches: Mutex::default(),
-            tile_benches: Mutex::default(),
+            draw_benches: Pool::default(),
+            tile_benches: Pool::default(),
             results: Vec::new(),
             totals: Totals::default(),
         }
@@ -290,15 +290,14 @@ impl Scopes {
         // a thread that waits for another's chunk may begin a draw meanwhile, so every draw may be in execution
         let in_flight = if job.split_draws { draws } else { draws.min(threads) };
         let buffers = if job.split_draws { chunks } else { 1 };
-        let mut benches = std::mem::take(self.draw_benches.get_mut().unwrap_or_else(|e| e.into_inner()));
-        benches.resize_with(benches.len().max(in_flight), || self.draw_bench(job));
-        for bench in &mut benches {
+        let mut benches = std::mem::take(&mut self.draw_benches);
+        benches.grow(in_flight, || self.draw_bench(job));
+        for (_, bench) in benches.all() {
             bench.chunks.resize_with(bench.chunks.len().max(buffers), || self.new_chunk());
         }
-        self.draw_benches = Mutex::new(benches);
+        self.draw_benches = benches;
         let tile = self.tile_program.clone();
-        let benches = self.tile_benches.get_mut().unwrap_or_else(|e| e.into_inner());
-        benches.resize_with(benches.len().max(threads), || tile.workspace());
+        self.tile_benches.grow(threads, || tile.workspace());
     }
 
     fn draw_bench(&self, job: &Job<'_>) -> DrawBench {
@@ -313,7 +312,7 @@ impl Scopes {
     }
 
     fn run_draw(&self, job: &Job<'_>, d: usize, result: &mut DrawResult) {
-        let mut bench = take(&self.draw_benches, || self.draw_bench(job));
+        let mut bench = self.draw_benches.take(|| self.draw_bench(job));
         result.failure = self.run_draw_in(job, d, result, &mut bench).err();
         if let Some(failure) = &mut result.failure {
             failure.place.draw = Some(d);
@@ -321,7 +320,7 @@ impl Scopes {
         if job.weights.is_some() {
             std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
         }
-        put(&self.draw_benches, bench);
+        self.draw_benches.put(bench);
     }
 
     fn run_draw_in(
@@ -364,7 +363,7 @@ impl Scopes {
     }
 
     fn run_chunk(&self, job: &Job<'_>, (d, key): (usize, Key), c: usize, chunk: &mut Chunk, draw: &Workspace) {
-        let mut tile = take(&self.tile_benches, || self.tile_program.workspace());
+        let mut tile = self.tile_benches.take(|| self.tile_program.workspace());
         std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
         if job.weights.is_some() {
             tile.clear_gradients();
@@ -384,7 +383,7 @@ impl Scopes {
             chunk.jitter.merge(tile.jitter());
         }
         std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
-        put(&self.tile_benches, tile);
+        self.tile_benches.put(tile);
     }
 
     fn run_tile(
@@ -465,14 +464,40 @@ fn returns(program: &Program) -> Vec<Return> {
     returns
 }
 
-/// A bench from the pool. There are enough unless `fill` itself waits for other threads: then one more is made.
-fn take<T>(pool: &Mutex<Vec<T>>, make: impl FnOnce() -> T) -> T {
-    let bench = pool.lock().unwrap_or_else(|e| e.into_inner()).pop();
-    bench.unwrap_or_else(make)
+/// Benches that nobody works at, each with the thread that did last: its memory is in that core's caches, and it gets it again.
+struct Pool<T>(Mutex<Vec<(Option<usize>, T)>>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Pool<T> {
+        Pool(Mutex::default())
+    }
 }
 
-fn put<T>(pool: &Mutex<Vec<T>>, bench: T) {
-    pool.lock().unwrap_or_else(|e| e.into_inner()).push(bench);
+impl<T> Pool<T> {
+    fn all(&mut self) -> &mut Vec<(Option<usize>, T)> {
+        self.0.get_mut().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Makes it that many.
+    fn grow(&mut self, count: usize, make: impl Fn() -> T) {
+        let all = self.all();
+        all.resize_with(all.len().max(count), || (None, make()));
+    }
+
+    /// There are enough unless `fill` itself waits for other threads: then one more is made.
+    fn take(&self, make: impl FnOnce() -> T) -> T {
+        let thread = rayon::current_thread_index();
+        let mut all = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let of = |last: Option<usize>| all.iter().position(|(thread, _)| *thread == last);
+        match of(thread).or_else(|| of(None)).or(all.len().checked_sub(1)) {
+            Some(index) => all.swap_remove(index).1,
+            None => make(),
+        }
+    }
+
+    fn put(&self, bench: T) {
+        self.0.lock().unwrap_or_else(|e| e.into_inner()).push((rayon::current_thread_index(), bench));
+    }
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl Factorise<'_> {
         let mut sums = sum::<S, V, C>(simd, (&*self.l, n), rows, across, 0..first);
         written_out!(k < C, {
             let i = first + k;
-            let a = load::<S, V>(simd, column(self.a, n, i, rows));
+            let a = load::<S, V>(column(self.a, n, i, rows));
             if rows.contains(&i) {
                 store::<S, V>(column_mut(self.l, n, i, rows), difference(simd, a, sums[k], 1.0));
                 let value = self.l[i * n + i];

@@ -85,7 +85,7 @@ impl SymmetricQuotient<'_> {
         let mut sums = sum::<S, V, C>(simd, (&*self.s, n), &rows, down, first + C..n);
         written_out!(back < C, {
             let k = C - 1 - back;
-            let seed = load::<S, V>(simd, column(self.seed, n, first + k, &rows));
+            let seed = load::<S, V>(column(self.seed, n, first + k, &rows));
             let y = difference(simd, seed, sums[k], 1.0 / down.0[k][first + k]);
             store::<S, V>(column_mut(self.s, n, first + k, &rows), y);
             for j in 0..k {

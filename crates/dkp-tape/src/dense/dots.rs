@@ -45,25 +45,11 @@ impl WithSimd for Dots<'_> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let mut j = 0;
         while j < self.n {
-            let width = match self.n - j {
-                6.. if S::REGISTER_COUNT >= 32 => 6,
-                2.. => 2,
-                _ => 1,
+            j += match self.n - j {
+                6.. if S::REGISTER_COUNT >= 32 => self.columns::<S, 6>(simd, j),
+                2.. => self.columns::<S, 2>(simd, j),
+                _ => self.columns::<S, 1>(simd, j),
             };
-            let mut i = j;
-            while i < self.n {
-                let height = if self.n - i >= 4 { 4 } else { 1 };
-                match (height, width) {
-                    (4, 6) => self.tile::<S, 4, 6>(simd, i, j),
-                    (4, 2) => self.tile::<S, 4, 2>(simd, i, j),
-                    (4, _) => self.tile::<S, 4, 1>(simd, i, j),
-                    (_, 6) => self.tile::<S, 1, 6>(simd, i, j),
-                    (_, 2) => self.tile::<S, 1, 2>(simd, i, j),
-                    (_, _) => self.tile::<S, 1, 1>(simd, i, j),
-                }
-                i += height;
-            }
-            j += width;
         }
         if self.rows < S::F64_LANES {
             self.few_rows();
@@ -72,9 +58,27 @@ impl WithSimd for Dots<'_> {
 }
 
 impl Dots<'_> {
+    /// J columns of the result from j on, from the diagonal down; returns J.
+    #[inline(always)]
+    fn columns<S: Simd, const J: usize>(&mut self, simd: S, j: usize) -> usize {
+        let mut b = [&[][..]; J];
+        for c in 0..J {
+            b[c] = &self.b[(j + c) * self.rows..][..self.rows];
+        }
+        let mut i = j;
+        while self.n - i >= 4 {
+            self.tile::<S, 4, J>(simd, i, j, b);
+            i += 4;
+        }
+        for i in i..self.n {
+            self.tile::<S, 1, J>(simd, i, j, b);
+        }
+        J
+    }
+
     /// The elements from (i, j) on, I×J of them.
     #[inline(always)]
-    fn tile<S: Simd, const I: usize, const J: usize>(&mut self, simd: S, i: usize, j: usize) {
+    fn tile<S: Simd, const I: usize, const J: usize>(&mut self, simd: S, i: usize, j: usize, b: [&[f64]; J]) {
         let (rows, lanes) = (self.rows, S::F64_LANES);
         let whole = rows / lanes;
         let vectors = match self.over {
@@ -82,21 +86,25 @@ impl Dots<'_> {
             Over::FromI => (i / lanes).min(whole)..whole,
             Over::ToJ => 0..(j + J).div_ceil(lanes).min(whole),
         };
-        let mut sums = self.sums::<S, I, J>(simd, i, j, vectors);
+        let mut a = [&[][..]; I];
+        for c in 0..I {
+            a[c] = &self.a[(i + c) * rows..][..rows];
+        }
+        let mut sums = sums::<S, I, J>(simd, a, b, vectors);
         if !rows.is_multiple_of(lanes) && rows > lanes && (self.over != Over::ToJ || j + J > whole * lanes) {
             // the last vector overlaps the one before, whose rows are not counted again
             let new = simd.mask_between_m64s((lanes - rows % lanes) as u64, lanes as u64).mask();
-            let (mut a, mut b) = ([simd.splat_f64s(0.0); I], [simd.splat_f64s(0.0); J]);
+            let (mut last_a, mut last_b) = ([simd.splat_f64s(0.0); I], [simd.splat_f64s(0.0); J]);
             for c in 0..I {
-                let last = S::as_simd_f64s(&self.a[(i + c + 1) * rows - lanes..][..lanes]).0[0];
-                a[c] = simd.select_f64s(new, last, simd.splat_f64s(0.0));
+                let last = S::as_simd_f64s(&a[c][rows - lanes..]).0[0];
+                last_a[c] = simd.select_f64s(new, last, simd.splat_f64s(0.0));
             }
             for c in 0..J {
-                b[c] = S::as_simd_f64s(&self.b[(j + c + 1) * rows - lanes..][..lanes]).0[0];
+                last_b[c] = S::as_simd_f64s(&b[c][rows - lanes..]).0[0];
             }
             written_out!(j < J, {
                 for i in 0..I {
-                    sums[j][i] = simd.mul_add_f64s(a[i], b[j], sums[j][i]);
+                    sums[j][i] = simd.mul_add_f64s(last_a[i], last_b[j], sums[j][i]);
                 }
             });
         }
@@ -107,33 +115,6 @@ impl Dots<'_> {
                 to[i] = self.alpha.mul_add(simd.reduce_sum_f64s(sums[c][i]), before);
             }
         });
-    }
-
-    /// Σ a_i∘b_j over vectors of rows.
-    #[inline(always)]
-    fn sums<S: Simd, const I: usize, const J: usize>(
-        &self,
-        simd: S,
-        i: usize,
-        j: usize,
-        vectors: Range<usize>,
-    ) -> [[S::f64s; I]; J] {
-        let (mut a, mut b) = ([&[][..]; I], [&[][..]; J]);
-        for c in 0..I {
-            a[c] = &S::as_simd_f64s(&self.a[(i + c) * self.rows..][..self.rows]).0[vectors.clone()];
-        }
-        for c in 0..J {
-            b[c] = &S::as_simd_f64s(&self.b[(j + c) * self.rows..][..self.rows]).0[vectors.clone()];
-        }
-        let mut sums = [[simd.splat_f64s(0.0); I]; J];
-        for p in 0..vectors.len() {
-            for j in 0..J {
-                for i in 0..I {
-                    sums[j][i] = simd.mul_add_f64s(a[i][p], b[j][p], sums[j][i]);
-                }
-            }
-        }
-        sums
     }
 
     /// Adds all rows, where they do not fill a vector.
@@ -147,6 +128,32 @@ impl Dots<'_> {
             }
         }
     }
+}
+
+/// Σ a_i∘b_j over vectors of rows.
+#[inline(always)]
+fn sums<S: Simd, const I: usize, const J: usize>(
+    simd: S,
+    a: [&[f64]; I],
+    b: [&[f64]; J],
+    vectors: Range<usize>,
+) -> [[S::f64s; I]; J] {
+    let (mut vectors_a, mut vectors_b) = ([&[][..]; I], [&[][..]; J]);
+    for c in 0..I {
+        vectors_a[c] = &S::as_simd_f64s(a[c]).0[vectors.clone()];
+    }
+    for c in 0..J {
+        vectors_b[c] = &S::as_simd_f64s(b[c]).0[vectors.clone()];
+    }
+    let mut sums = [[simd.splat_f64s(0.0); I]; J];
+    for p in 0..vectors.len() {
+        for j in 0..J {
+            for i in 0..I {
+                sums[j][i] = simd.mul_add_f64s(vectors_a[i][p], vectors_b[j][p], sums[j][i]);
+            }
+        }
+    }
+    sums
 }
 
 #[cfg(test)]
@@ -183,7 +190,10 @@ mod tests {
                     let dst = MatRef::from_column_major_slice(&dst, n, n);
                     for (i, j) in (0..n).flat_map(|i| (0..=i).map(move |j| (i, j))) {
                         let error = (dst[(i, j)] - expected[(i, j)]).abs();
-                        assert!(error < 1e-13 * (1.0 + product.norm_max()), "{rows}×{n} {over:?} {accum:?}: ({i}, {j})");
+                        assert!(
+                            error < 1e-13 * (1.0 + product.norm_max()),
+                            "{rows}×{n} {over:?} {accum:?}: ({i}, {j})"
+                        );
                     }
                 }
             }

@@ -173,7 +173,7 @@ impl Apply<'_> {
         let mut sums = sum::<S, V, C>(simd, (self.x, self.rows), &strip.rows, down, after);
         written_out!(back < C, {
             let k = C - 1 - back;
-            let x = load::<S, V>(simd, column(self.x, self.rows, first + k, &strip.rows));
+            let x = load::<S, V>(column(self.x, self.rows, first + k, &strip.rows));
             for j in 0..=k {
                 sums[j] = multiply(simd, sums[j], down.0[j][first + k], x);
             }
@@ -188,7 +188,7 @@ impl Apply<'_> {
         let before = strip.reach.start..first;
         let mut sums = sum::<S, V, C>(simd, (self.x, self.rows), &strip.rows, across, before);
         written_out!(k < C, {
-            let x = load::<S, V>(simd, column(self.x, self.rows, first + k, &strip.rows));
+            let x = load::<S, V>(column(self.x, self.rows, first + k, &strip.rows));
             let l = across.rows::<C>(first + k);
             for i in k..C {
                 sums[i] = multiply(simd, sums[i], l[i], x);
@@ -237,7 +237,7 @@ impl Apply<'_> {
         j: usize,
         pivot: f64,
     ) -> [S::f64s; V] {
-        let x = load::<S, V>(simd, column(self.x, self.rows, j, &strip.rows));
+        let x = load::<S, V>(column(self.x, self.rows, j, &strip.rows));
         let y = difference(simd, x, sum, 1.0 / pivot);
         store::<S, V>(column_mut(self.dst, self.rows, j, &strip.rows), y);
         y
@@ -261,7 +261,7 @@ impl Apply<'_> {
         let new = simd.mask_between_m64s(strip.done as u64, S::F64_LANES as u64).mask();
         written_out!(j < C, {
             let to = column_mut(self.dst, self.rows, first + j, &strip.rows);
-            let before = load::<S, V>(simd, to);
+            let before = load::<S, V>(to);
             let mut sum = sums[j];
             for v in 0..V {
                 sum[v] = simd.add_f64s(before[v], sum[v]);
@@ -377,7 +377,10 @@ mod tests {
                         let size = lm.norm_max() * (0..n).fold(0.0, |m: f64, j| m.max(y[(p, j)].abs()));
                         for j in 0..n {
                             let error = (product[(p, j)] - x[(p, j)]).abs() / size;
-                            assert!(error < n as f64 * f64::EPSILON, "{factor:?} {n} {lengthscale} {jitter}: {error:e}");
+                            assert!(
+                                error < n as f64 * f64::EPSILON,
+                                "{factor:?} {n} {lengthscale} {jitter}: {error:e}"
+                            );
                         }
                     }
                 }

@@ -92,7 +92,7 @@ pub(super) fn sum<S: Simd, const V: usize, const C: usize>(
 ) -> [[S::f64s; V]; C] {
     let mut sums = [[simd.splat_f64s(0.0); V]; C];
     for k in ks {
-        let x = load::<S, V>(simd, column(x, rows, k, points));
+        let x = load::<S, V>(column(x, rows, k, points));
         for j in 0..C {
             sums[j] = multiply(simd, sums[j], l.at(k, j), x);
         }
@@ -142,18 +142,11 @@ pub(super) fn difference<S: Simd, const V: usize>(
 }
 
 #[inline(always)]
-pub(super) fn load<S: Simd, const V: usize>(simd: S, x: &[f64]) -> [S::f64s; V] {
-    let (vectors, mut all) = (S::as_simd_f64s(x).0, [simd.splat_f64s(0.0); V]);
-    for v in 0..V {
-        all[v] = vectors[v];
-    }
-    all
+pub(super) fn load<S: Simd, const V: usize>(x: &[f64]) -> [S::f64s; V] {
+    *S::as_simd_f64s(x).0.first_chunk().expect("so many vectors")
 }
 
 #[inline(always)]
 pub(super) fn store<S: Simd, const V: usize>(to: &mut [f64], x: [S::f64s; V]) {
-    let to = S::as_mut_simd_f64s(to).0;
-    for v in 0..V {
-        to[v] = x[v];
-    }
+    *S::as_mut_simd_f64s(to).0.first_chunk_mut().expect("so many vectors") = x;
 }

@@ -40,8 +40,8 @@ pub(crate) fn mirror_lower(a: &mut [f64], n: usize) {
         || {
             for j in (0..whole).step_by(SIZE) {
                 for i in (j + SIZE..whole).step_by(SIZE) {
-                    let block = transposed(read(a, n, i, j));
-                    write(a, n, j, i, block);
+                    let block = read(a, n, i, j);
+                    write_transposed(a, n, j, i, block);
                 }
             }
         },
@@ -85,7 +85,7 @@ fn exchange(from: &[f64], to: &mut [f64], n: usize, of: Of) {
                     Of::Upper => 0..j + SIZE,
                 };
                 for i in rows.step_by(SIZE) {
-                    write(to, n, j, i, transposed(read(from, n, i, j)));
+                    write_transposed(to, n, j, i, read(from, n, i, j));
                 }
             }
         },
@@ -107,22 +107,13 @@ fn read(a: &[f64], n: usize, i: usize, j: usize) -> Block {
     block
 }
 
+/// Puts the transpose of a block where it begins with (i, j).
 #[inline(always)]
-fn write(a: &mut [f64], n: usize, i: usize, j: usize, block: Block) {
-    for c in 0..SIZE {
-        *a[(j + c) * n + i..].first_chunk_mut().expect("a whole block") = block[c];
+fn write_transposed(a: &mut [f64], n: usize, i: usize, j: usize, block: Block) {
+    for r in 0..SIZE {
+        let to = a[(j + r) * n + i..].first_chunk_mut().expect("a whole block");
+        *to = [block[0][r], block[1][r], block[2][r], block[3][r]];
     }
-}
-
-#[inline(always)]
-fn transposed(block: Block) -> Block {
-    let mut result = block;
-    for c in 0..SIZE {
-        for r in 0..SIZE {
-            result[c][r] = block[r][c];
-        }
-    }
-    result
 }
 
 #[cfg(test)]
@@ -142,12 +133,8 @@ mod tests {
             mirror_lower(&mut mirrored, n);
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
                 let (here, there) = (from[j * n + i], from[i * n + j]);
-                let expected = [
-                    there,
-                    if i <= j { there } else { 0.0 },
-                    if i >= j { there } else { 0.0 },
-                    here + there,
-                ];
+                let expected =
+                    [there, if i <= j { there } else { 0.0 }, if i >= j { there } else { 0.0 }, here + there];
                 assert_eq!([0, 1, 2, 3].map(|f| results[f][j * n + i]), expected, "({i}, {j}) of {n}");
                 assert_eq!(mirrored[j * n + i], if i >= j { here } else { there }, "({i}, {j}) of {n}");
             }

@@ -5,7 +5,7 @@
 
 use super::{scalar, square, vector};
 use crate::math::vectorized;
-use crate::operation::{Adjoint, Forward, Inputs, Operation, sum_of};
+use crate::operation::{Adjoint, Forward, Inputs, Operation, sum, sum_of};
 use crate::{Memory, Node, Problem, Tape};
 use faer::Accum;
 
@@ -25,6 +25,12 @@ pub struct Jet<T> {
 }
 
 impl<T> Jet<T> {
+    /// Where g, r and c are the same number: its derivative stands in for g's.
+    #[inline(always)]
+    fn of_equals(self) -> Jet<T> {
+        Jet { g: self.g + self.row + self.col, ..self }
+    }
+
     /// Of a kernel that depends on R = r + c − 2g alone, from ∂k/∂R.
     #[inline(always)]
     pub fn of_distance(value: f64, slope: f64, parameters: T) -> Jet<T> {
@@ -159,9 +165,9 @@ impl Tape {
         let g = arguments[0];
         let planes = if arguments.iter().any(|a| a.differentiable) { Kernel::<K>::PLANES } else { 0 };
         let height = kernel.height(g.rows(), g.len());
-        let (saved, again) = if K::FROM_VALUE { (0, planes * height) } else { (planes * g.len(), 0) };
-        // the sums of rows and columns, a diagonal, and derivatives of one column
-        let memory = Memory { saved, scratch: 2 * height + g.cols() + again };
+        let saved = if K::FROM_VALUE { 0 } else { planes * g.len() };
+        // sums of rows, columns and parameters, a diagonal, and what is summed for a column
+        let memory = Memory { saved, scratch: (3 + names.len()) * height + g.cols() };
         self.record(Box::new(kernel), &arguments, (g.rows(), g.cols()), memory)
     }
 }
@@ -193,18 +199,29 @@ impl<K: KernelMap> Kernel<K> {
         count
     };
 
-    /// A derivative of one column of K: plane 0 is ∂g, 1 is ∂r, 2 is ∂c; and the factor that it is to be multiplied by.
+    /// Elements of a column of n from the derivatives that were kept, and its values.
     #[inline(always)]
-    fn direct(planes: &[f64], height: usize, plane: usize) -> (&[f64], f64) {
-        let (plane, factor) = if K::OF_DISTANCE && plane > 0 { (0, -0.5) } else { (plane, 1.0) };
-        (&planes[plane * height..(plane + 1) * height], factor)
-    }
-
-    /// The derivative of one column of K in a parameter that is kept.
-    #[inline(always)]
-    fn parametric(planes: &[f64], height: usize, p: usize) -> &[f64] {
-        let plane = Self::DIRECT + p - Self::FIRST;
-        &planes[plane * height..(plane + 1) * height]
+    fn kept<'a>(
+        theta: &K::Parameters,
+        planes: &'a [f64],
+        values: &'a [f64],
+    ) -> impl Fn(usize) -> Jet<K::Parameters> + 'a {
+        let n = values.len();
+        let plane = |p: usize| if p < Self::PLANES { &planes[p * n..][..n] } else { &[] };
+        let [dg, dr, dc] = [0, 1, 2].map(plane);
+        let dp: [&[f64]; MOST_PARAMETERS] =
+            std::array::from_fn(|p| plane(Self::DIRECT + p.max(Self::FIRST) - Self::FIRST));
+        let height = if K::HAS_HEIGHT { 2.0 / theta.elements()[0] } else { 0.0 };
+        #[inline(always)]
+        move |i| {
+            let (value, g) = (values[i], dg[i]);
+            let [row, col] = if K::OF_DISTANCE { [-0.5 * g; 2] } else { [dr[i], dc[i]] };
+            let parameters = K::Parameters::gather(
+                #[inline(always)]
+                |p| if K::HAS_HEIGHT && p == 0 { height * value } else { dp[p][i] },
+            );
+            Jet { value, g, row, col, parameters }
+        }
     }
 
     /// That derivatives follow from others if the kernel says so, at a point.
@@ -297,10 +314,11 @@ impl<K: KernelMap> Operation for Kernel<K> {
         let height = self.height(rows, output.len());
         let (r, c) = self.diagonals(&inputs, rows, &mut scratch[..height]);
         let derivatives = if gradient && !saved.is_empty() { Self::PLANES * height } else { 0 };
-        let r = &r[..height];
         vectorized(
             #[inline(always)]
             || {
+                // here, where the compiler sees that it is as long as a column
+                let r = &r[..height];
                 for (j, (out, g)) in output.chunks_exact_mut(height).zip(g.chunks_exact(height)).enumerate() {
                     let saved = &mut saved[j * derivatives..(j + 1) * derivatives];
                     let (g, c) = (&g[..height], c[j]);
@@ -320,61 +338,61 @@ impl<K: KernelMap> Operation for Kernel<K> {
         let Adjoint { inputs, output, seed, saved, scratch, mut targets, rows, .. } = run;
         let height = self.height(rows, seed.len());
         let (cols, theta, g) = (seed.len() / height, self.parameters(&inputs), inputs.slice(0));
-        let wanted: [bool; MOST_PARAMETERS] =
-            std::array::from_fn(|p| p < Self::COUNT && targets.wants(self.blocks() + p));
         // the sums that belong to rows, columns and parameters
         let (row_sums, scratch) = scratch.split_at_mut(height);
         let (col_sums, scratch) = scratch.split_at_mut(cols);
-        let (diagonal, again) = scratch.split_at_mut(height);
+        let (diagonal, scratch) = scratch.split_at_mut(height);
+        let (terms, scratch) = scratch.split_at_mut(height);
+        let parameter_sums = &mut scratch[..Self::COUNT * height];
         let (r, c) = self.diagonals(&inputs, rows, diagonal);
-        let (r, again) = (&r[..height], &mut again[..if K::FROM_VALUE { Self::PLANES * height } else { 0 }]);
         row_sums.fill(0.0);
-        let mut parameter_sums = [0.0; MOST_PARAMETERS];
+        parameter_sums.fill(0.0);
         let (mut target, alone) = (targets.get(0), self.block == Block::Diagonal);
         vectorized(
             #[inline(always)]
             || {
+                let r = &r[..height];
                 for (j, seed) in seed.chunks_exact(height).enumerate() {
                     let column = j * height..(j + 1) * height;
-                    let (g, values, c) = (&g[column.clone()], &output[column.clone()], c[j]);
-                    let planes = if !K::FROM_VALUE {
-                        &saved[j * Self::PLANES * height..(j + 1) * Self::PLANES * height]
-                    } else if alone {
-                        let jet = |i: usize| self.map.again(&theta, g[i], r[i], r[i], values[i]);
-                        Self::column(height, jet, |_, _| {}, again);
-                        &*again
-                    } else {
-                        Self::column(height, |i| self.map.again(&theta, g[i], r[i], c, values[i]), |_, _| {}, again);
-                        &*again
+                    let (seed, c) = (&seed[..height], c[j]);
+                    let (g, values) = (&g[column.clone()][..height], &output[column.clone()][..height]);
+                    let target = match &mut target {
+                        Some(t) => Some((&mut t.values[column][..height], t.accum)),
+                        None => None,
                     };
-                    let [(dg, _), (dr, fr), (dc, fc)] = [0, 1, 2].map(|p| Self::direct(planes, height, p));
-                    add_product(row_sums, fr, seed, dr);
-                    col_sums[j] = fc * sum_of(seed, dc, |s, d, sum| s.mul_add(d, sum));
-                    if wanted[0] && K::HAS_HEIGHT {
-                        parameter_sums[0] += sum_of(seed, values, |s, k, sum| s.mul_add(k, sum));
-                    }
-                    for p in Self::FIRST..Self::COUNT {
-                        if wanted[p] {
-                            let derivative = Self::parametric(planes, height, p);
-                            parameter_sums[p] += sum_of(seed, derivative, |s, d, sum| s.mul_add(d, sum));
+                    let sums = Sums { rows: row_sums, column: terms, parameters: parameter_sums };
+                    if !K::FROM_VALUE {
+                        let planes = &saved[j * Self::PLANES * height..(j + 1) * Self::PLANES * height];
+                        let kept = Self::kept(&theta, planes, values);
+                        if alone {
+                            sums.add::<K>(
+                                seed,
+                                target,
+                                #[inline(always)]
+                                |i| kept(i).of_equals(),
+                            );
+                        } else {
+                            sums.add::<K>(seed, target, kept);
                         }
+                    } else if alone {
+                        sums.add::<K>(
+                            seed,
+                            target,
+                            #[inline(always)]
+                            |i| self.map.again(&theta, g[i], r[i], r[i], values[i]).of_equals(),
+                        );
+                    } else {
+                        sums.add::<K>(
+                            seed,
+                            target,
+                            #[inline(always)]
+                            |i| self.map.again(&theta, g[i], r[i], c, values[i]),
+                        );
                     }
-                    let Some(target) = &mut target else { continue };
-                    let values = &mut target.values[column];
-                    match target.accum {
-                        Accum::Replace => values.iter_mut().zip(seed.iter().zip(dg)).for_each(|(v, (s, d))| *v = s * d),
-                        Accum::Add => add_product(values, 1.0, seed, dg),
-                    }
-                    if alone {
-                        add_product(values, fr, seed, dr);
-                        add_product(values, fc, seed, dc);
-                    }
+                    col_sums[j] = sum_of(terms, terms, |t, _, sum| sum + t);
                 }
             },
         );
-        if K::HAS_HEIGHT {
-            parameter_sums[0] *= 2.0 / inputs.scalar(self.blocks());
-        }
         if let (Block::Symmetric, Some(target)) = (self.block, target) {
             let diagonal = target.values.iter_mut().step_by(rows + 1);
             diagonal.zip(row_sums.iter().zip(&*col_sums)).for_each(|(v, (r, c))| *v += r + c);
@@ -387,19 +405,81 @@ impl<K: KernelMap> Operation for Kernel<K> {
                 target.add1(col_sums, |s| s);
             }
         }
-        for (p, sum) in parameter_sums.into_iter().enumerate().take(Self::COUNT) {
+        for (p, terms) in parameter_sums.chunks_exact(height).enumerate() {
             if let Some(target) = targets.get(self.blocks() + p) {
-                target.add_constant(sum);
+                target.add_constant(sum(terms));
             }
         }
     }
 }
 
-/// sums += factor·s∘d
-#[inline(always)]
-fn add_product(sums: &mut [f64], factor: f64, s: &[f64], d: &[f64]) {
-    for ((sum, s), d) in sums.iter_mut().zip(s).zip(d) {
-        *sum = (factor * s).mul_add(*d, *sum);
+/// Where the adjoint of a column of K goes besides ḡ, element by element: sums over a column are taken later.
+struct Sums<'a> {
+    /// Σ_j K̄_ij·∂k/∂r.
+    rows: &'a mut [f64],
+    /// K̄_ij·∂k/∂c for the column j.
+    column: &'a mut [f64],
+    /// Σ_j K̄_ij·∂k/∂θ, one parameter after the other.
+    parameters: &'a mut [f64],
+}
+
+impl Sums<'_> {
+    #[inline(always)]
+    fn add<K: KernelMap>(
+        self,
+        seed: &[f64],
+        target: Option<(&mut [f64], Accum)>,
+        jet: impl Fn(usize) -> Jet<K::Parameters>,
+    ) {
+        match target {
+            Some((values, accum)) => {
+                let values = &mut values[..seed.len()];
+                match accum {
+                    Accum::Replace => self.add_to::<K>(
+                        seed,
+                        #[inline(always)]
+                        |i, x| values[i] = x,
+                        jet,
+                    ),
+                    Accum::Add => self.add_to::<K>(
+                        seed,
+                        #[inline(always)]
+                        |i, x| values[i] += x,
+                        jet,
+                    ),
+                }
+            }
+            None => self.add_to::<K>(
+                seed,
+                #[inline(always)]
+                |_, _| (),
+                jet,
+            ),
+        }
+    }
+
+    #[inline(always)]
+    fn add_to<K: KernelMap>(
+        self,
+        seed: &[f64],
+        mut target: impl FnMut(usize, f64),
+        jet: impl Fn(usize) -> Jet<K::Parameters>,
+    ) {
+        let n = seed.len();
+        let (rows, column) = (&mut self.rows[..n], &mut self.column[..n]);
+        let mut all = self.parameters.chunks_exact_mut(n);
+        let parameters: [&mut [f64]; MOST_PARAMETERS] = std::array::from_fn(|p| {
+            if p < K::Parameters::COUNT { &mut all.next().unwrap_or_default()[..n] } else { &mut [] }
+        });
+        for i in 0..n {
+            let (jet, s) = (jet(i), seed[i]);
+            target(i, s * jet.g);
+            rows[i] = s.mul_add(jet.row, rows[i]);
+            column[i] = s * jet.col;
+            for p in 0..K::Parameters::COUNT {
+                parameters[p][i] = s.mul_add(jet.parameters.elements()[p], parameters[p][i]);
+            }
+        }
     }
 }
 
