@@ -51,7 +51,7 @@ fn operations(m: usize, b: usize) {
     println!("\n(M, B) = ({m}, {b}); plain product M×M by M×B: {:.1} µs, {:.1} GFLOP/s", product * 1e6, rate * 1e-9);
     println!("useful flops: rate relative to the product's; others: ns an element");
     println!("{:26} {:>12} {:>12} {:>12} {:>12}", "", "forward µs", "", "backward µs", "");
-    let (square, wide, row, column, number) = ((m, m), (m, b), (1, b), (m, 1), (1, 1));
+    let (square, wide, tall, row, column, number) = ((m, m), (m, b), (b, m), (1, b), (m, 1), (1, 1));
     let mmb = (m * m * b) as f64;
     let mmm = (m * m * m) as f64;
     let costly = |name, arguments: &[(usize, usize)], forward, backward, record: Record| Case {
@@ -77,6 +77,15 @@ fn operations(m: usize, b: usize) {
         costly("lower_matmul L·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
             t.lower_matmul(l.expect("a factor"), x[1])
         }),
+        costly("times_lower X·L", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
+            t.times_lower(x[1], l.expect("a factor"))
+        }),
+        costly("times_lower_transposed X·Lᵀ", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
+            t.times_lower_transposed(x[1], l.expect("a factor"))
+        }),
+        costly("divide_transposed X·L⁻ᵀ", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
+            t.divide_transposed(x[1], l.expect("a factor"))
+        }),
         costly("lower_square L·Lᵀ", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
             t.lower_square(l.expect("a factor"))
         }),
@@ -85,6 +94,9 @@ fn operations(m: usize, b: usize) {
         }),
         costly("lower_solve L⁻¹·L", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
             t.lower_solve(l.expect("a factor"), l.expect("a factor")).matrix()
+        }),
+        costly("inverse_norm ‖L⁻¹‖²", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
+            t.inverse_norm(l.expect("a factor"))
         }),
         costly("solve L⁻¹·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| t.solve(l.expect("a factor"), x[1])),
         costly("solve_transposed L⁻ᵀ·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
@@ -100,6 +112,7 @@ fn operations(m: usize, b: usize) {
         cheap("scale", &[wide, number], |t, x, _| t.scale(x[1], x[0])),
         cheap("scale_rows", &[wide, column], |t, x, _| t.scale_rows(x[1], x[0])),
         cheap("scale_columns", &[wide, row], |t, x, _| t.scale_columns(x[0], x[1])),
+        cheap("row_norms", &[tall], |t, x, _| t.row_norms(x[0])),
         cheap("column_norms", &[wide], |t, x, _| t.column_norms(x[0])),
         cheap("column_dots", &[wide, wide], |t, x, _| t.column_dots(x[0], x[1])),
         cheap("squared_norm", &[wide], |t, x, _| t.squared_norm(x[0])),
@@ -120,7 +133,7 @@ fn operations(m: usize, b: usize) {
         cheap("kernel_symmetric", &[square, number, number], |t, x, _| {
             t.kernel_symmetric(SquaredExponential, x[0], &x[1..3])
         }),
-        cheap("kernel_cross", &[wide, column, row, number, number], |t, x, _| {
+        cheap("kernel_cross", &[tall, row, column, number, number], |t, x, _| {
             t.kernel_cross(SquaredExponential, x[0], x[1], x[2], &x[3..5])
         }),
         cheap("kernel_diagonal", &[row, number, number], |t, x, _| {

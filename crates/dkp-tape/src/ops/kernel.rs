@@ -234,6 +234,10 @@ impl<K: KernelMap> Kernel<K> {
         let twice = 2.0 * jet.value;
         let consistent = !K::HAS_HEIGHT || (jet.parameters.elements()[0] - twice).abs() <= 1e-9 * twice.abs();
         assert!(consistent, "{name}: HAS_HEIGHT is set, but ∂k/∂h is not 2k/h");
+        let again = self.map.again(&K::Parameters::gather(|_| 1.0), 0.25, 1.0, 1.5, jet.value);
+        let all = |jet: &Jet<K::Parameters>| [&[jet.g, jet.row, jet.col], jet.parameters.elements()].concat();
+        let consistent = all(&again).iter().zip(all(&jet)).all(|(a, d)| (a - d).abs() <= 1e-9 * d.abs());
+        assert!(consistent, "{name}: `again` has other derivatives than `at`");
     }
 
     /// How many arguments stand before the parameters.
@@ -614,6 +618,33 @@ mod tests {
         fn at(&self, [a]: &[f64; 1], g: f64, _: f64, _: f64) -> Jet<[f64; 1]> {
             Jet { value: a * g, g: *a, row: 0.0, col: 0.0, parameters: [g] }
         }
+    }
+
+    /// Forgets a factor when asked again.
+    struct Forgetful;
+
+    impl KernelMap for Forgetful {
+        type Parameters = [f64; 1];
+        const NAMES: &'static [&'static str] = &["factor"];
+        const FROM_VALUE: bool = true;
+
+        #[inline(always)]
+        fn at(&self, [a]: &[f64; 1], g: f64, _: f64, _: f64) -> Jet<[f64; 1]> {
+            Jet { value: a * g, g: *a, row: 0.0, col: 0.0, parameters: [g] }
+        }
+
+        #[inline(always)]
+        fn again(&self, [a]: &[f64; 1], _: f64, _: f64, _: f64, value: f64) -> Jet<[f64; 1]> {
+            Jet { value, g: *a, row: 0.0, col: 0.0, parameters: [2.0 * value] }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "kernel_symmetric: `again` has other derivatives than `at`")]
+    fn a_kernel_that_contradicts_itself_is_found_out() {
+        let mut tape = Tape::new("misuse");
+        let (g, a) = (tape.leaf("g", 2, 2), tape.leaf("a", 1, 1));
+        tape.kernel_symmetric(Forgetful, g, &[a]);
     }
 
     #[test]
