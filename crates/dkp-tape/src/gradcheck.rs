@@ -70,6 +70,7 @@ pub fn gradcheck(leaves: &[Mat<f64>], record: impl FnOnce(&mut Tape, &[Node]) ->
     let f = tape.sum(weighted);
     tape.output("f", f);
     let mut run = tape.finish().workspace();
+    run.poison();
     let key = Key::new(1).smooth();
     let ids: Vec<u64> = (0..run.program().point_count.unwrap_or(0) as u64).collect();
     run.set_point_ids(&ids);

@@ -144,7 +144,8 @@ pub struct Targets<'a> {
 impl Targets<'_> {
     /// Where to add argument `i`'s contribution; none if no gradient is wanted there.
     ///
-    /// The caller must then write every element once, as the target's `accum` says.
+    /// The caller must then write every element once, as the target's `accum` says; of a lower-triangular argument those of the triangle, for
+    /// who reads its gradient reads no others.
     pub fn get(&mut self, i: usize) -> Option<Target<'_>> {
         let index = self.arguments[i] as usize;
         let slot = &self.slots[index];

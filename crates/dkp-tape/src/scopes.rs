@@ -122,7 +122,7 @@ pub struct Scopes {
     tile_program: Arc<Program>,
     draw_returns: Vec<Return>,
     tile_returns: Vec<Return>,
-    /// Benches that are not in use; the one used last is taken first, for its warm cache.
+    /// Benches that are not in use.
     draw_benches: Pool<DrawBench>,
     tile_benches: Pool<Workspace>,
     results: Vec<DrawResult>,

@@ -319,6 +319,12 @@ impl Workspace {
         }
     }
 
+    /// Fills what operations must not read before they have written it with NaN.
+    pub(crate) fn poison(&mut self) {
+        self.scratch.fill(f64::NAN);
+        self.adjoints.fill(f64::NAN);
+    }
+
     /// A node's elements; of this workspace's own nodes only.
     pub(crate) fn slice(&self, index: usize) -> &[f64] {
         let slot = &self.program.slots[index];

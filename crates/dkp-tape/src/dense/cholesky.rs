@@ -150,5 +150,11 @@ pub(super) mod tests {
             let failure = cholesky(&a, &mut vec![0.0; n * n], n, 0.0).unwrap_err();
             assert_eq!(failure, NonPositivePivot { pivot, value: -3.0 });
         }
+        // singular, infinite and not a number
+        for (a, pivot, value) in [([1.0; 4], 1, 0.0), ([f64::INFINITY, 0.0, 0.0, 1.0], 0, f64::INFINITY)] {
+            let failure = cholesky(&a, &mut [0.0; 4], 2, 0.0).unwrap_err();
+            assert_eq!(failure, NonPositivePivot { pivot, value });
+        }
+        assert_eq!(cholesky(&[1.0, f64::NAN, 0.0, 1.0], &mut [0.0; 4], 2, 0.0).unwrap_err().pivot, 1);
     }
 }

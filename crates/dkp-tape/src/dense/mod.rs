@@ -1,6 +1,6 @@
 //! Dense linear algebra: what faer does not have in the form that is needed here.
 //!
-//! The choices and their numbers stand in docs/decisions/panels.md.
+//! The choices and their numbers stand in docs/decisions/rows.md and panels.md.
 
 mod cholesky;
 mod cholesky_adjoint;

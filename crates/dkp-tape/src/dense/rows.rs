@@ -37,7 +37,7 @@ impl Factor {
 }
 
 /// Which elements of X differ from zero, and which of the result are wanted. Beyond the diagonal, as far as a strip is high, the result
-/// receives arbitrary finite values, and further off nothing is written.
+/// receives arbitrary values (finite, if X is), and further off nothing is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     All,
@@ -62,6 +62,7 @@ pub(crate) fn apply_to_rows(
     let n = x.len() / rows;
     assert!(dst.len() == rows * n && x.len() == rows * n && l.len() == n * n);
     assert!(part == Part::All || rows == n);
+    assert!((factor, part) != (Factor::Inverse, Part::LowerOfAll));
     assert!(matches!(accum, Accum::Replace) || matches!(factor, Factor::Lower | Factor::Transposed));
     arch().dispatch(Apply { factor, part, dst, add: matches!(accum, Accum::Add), x, rows, l, n });
 }

@@ -1,7 +1,7 @@
 //! A = LLᵀ. The lower triangle of A is read.
 //!
-//! Adjoint (Murray 2016): Ā += L⁻ᵀ·Q·L⁻¹ with Q = ½(P + Pᵀ), P = Φ(LᵀL̄), Φ the lower triangle with its
-//! diagonal halved, computed column by column. The result is symmetric: right for any symmetric change of A.
+//! Adjoint: Ā += ½S with the symmetric S for which tril(S·L) = tril(L̄), column by column from the last. It is right for any symmetric
+//! change of A.
 //!
 //! With jitter: A + jI = LLᵀ, where j is 0 if that succeeds, and else the smallest of 1e-8, 1e-7, …, 1e-4 times the
 //! mean of the diagonal with which it does. The adjoint takes j for a constant.
@@ -125,6 +125,18 @@ mod tests {
             let [scaled, equal] = cases::awkward(3, n, n + 2);
             check(scaled, 1.0, 1e-6);
             check(equal, 0.3, 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_pivot_that_is_small_beside_the_diagonal_needs_jitter() {
+        for (small, count) in [(1e-12, 1), (1e-9, 0)] {
+            let mut tape = Tape::new("cholesky");
+            let node = tape.constant(2, 2, &[1.0, 0.0, 0.0, small]);
+            tape.cholesky_with_jitter(node);
+            let mut run = tape.finish().workspace();
+            run.forward(Key::new(0), Pass::Value).unwrap();
+            assert_eq!(run.jitter().count, count, "{small}");
         }
     }
 

@@ -85,7 +85,7 @@ impl Operation for Quotient {
                 apply_to_rows(Factor::Inverse, Part::Upper, zt, Accum::Replace, z, n, l);
                 transpose_upper(zt, z, n);
                 if let Some(target) = run.targets.get(0) {
-                    let minus = &mut zt[..n * n];
+                    let minus = zt;
                     minus.iter_mut().zip(&*z).for_each(|(m, z)| *m = -z);
                     apply_to_rows(Factor::Transposed, Part::Lower, target.values, target.accum, minus, n, run.output);
                 }

@@ -51,8 +51,7 @@ impl Operation for RowFactor {
         match self.factor {
             Factor::Lower => "times_lower",
             Factor::Transposed => "times_lower_transposed",
-            Factor::Inverse => "divide",
-            Factor::InverseTransposed => "divide_transposed",
+            Factor::Inverse | Factor::InverseTransposed => "divide_transposed",
         }
     }
 
@@ -69,8 +68,7 @@ impl Operation for RowFactor {
             let z = &mut run.scratch[..seed.len()];
             apply_to_rows(back, Part::All, z, Accum::Replace, seed, rows, l);
             if let Some(target) = run.targets.get(1) {
-                let (a, b): (&[f64], _) = if self.factor == Factor::Inverse { (y, &*z) } else { (&*z, y) };
-                lower_of_dots(target.values, target.accum, a, b, rows, -1.0, Over::All);
+                lower_of_dots(target.values, target.accum, z, y, rows, -1.0, Over::All);
             }
             if let Some(target) = run.targets.get(0) {
                 target.add1(z, |z| z);

@@ -13,13 +13,14 @@ impl Tape {
     #[track_caller]
     pub fn scale(&mut self, s: Node, a: Node) -> Node {
         scalar("scale", s);
-        self.record(Box::new(Scale), &[s, a], (a.rows(), a.cols()), Memory::default())
+        self.record(Box::new(Scale { lower: false }), &[s, a], (a.rows(), a.cols()), Memory::default())
     }
 
     /// s·L for a 1×1 node s that is not zero.
     #[track_caller]
     pub fn scale_lower(&mut self, s: Node, l: Lower) -> Lower {
-        Lower(self.scale(s, l.0))
+        scalar("scale_lower", s);
+        Lower(self.record(Box::new(Scale { lower: true }), &[s, l.0], (l.size(), l.size()), Memory::default()))
     }
 
     /// diag(d)·A: row i times d_i.
@@ -37,11 +38,14 @@ impl Tape {
     }
 }
 
-struct Scale;
+struct Scale {
+    /// Whether A is lower-triangular: of Ȳ the lower triangle counts.
+    lower: bool,
+}
 
 impl Operation for Scale {
     fn name(&self) -> &'static str {
-        "scale"
+        if self.lower { "scale_lower" } else { "scale" }
     }
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
@@ -56,7 +60,10 @@ impl Operation for Scale {
     fn adjoint(&self, mut run: Adjoint<'_>) {
         let (s, a) = (run.inputs.scalar(0), run.inputs.slice(1));
         if let Some(target) = run.targets.get(0) {
-            target.add_constant(dot(run.seed, a));
+            let n = run.rows;
+            let from = |j: usize| if self.lower { j } else { 0 };
+            let columns = run.seed.chunks_exact(n).zip(a.chunks_exact(n)).enumerate();
+            target.add_constant(columns.map(|(j, (y, a))| dot(&y[from(j)..], &a[from(j)..])).sum());
         }
         if let Some(target) = run.targets.get(1) {
             target.add1(run.seed, |y| s * y);

@@ -86,7 +86,7 @@ fn set_leaves(recorded: &mut Recorded, parameters: &Parameters) -> Result<(), dk
 fn tile_width(points: usize) -> usize {
     const VECTOR: usize = 8;
     const WIDEST: usize = 160;
-    points.div_ceil(points.div_ceil(WIDEST).max(1)).next_multiple_of(VECTOR)
+    points.div_ceil(points.div_ceil(WIDEST).max(1)).next_multiple_of(VECTOR).max(VECTOR)
 }
 
 #[cfg(test)]

@@ -94,8 +94,8 @@ impl Process for InverseWishart {
 ///
 /// With ψ = δk, Ψ_ii = LLᵀ, w = L⁻¹ψ_it and s = ψ_tt − wᵀw, for one point:
 /// g ~ InverseGamma(½(δ+M+2), ½s), b = L⁻ᵀ(w + √g·ε), g_it = G_ii·b, g_tt = g + bᵀG_ii·b.
-/// For B points jointly, the rows of W and standard normal E: G_tt·i ~ W⁻¹(Ψ_tt·i, δ+M+B+1) with root R, B = (W + RE)·L⁻¹,
-/// G_ti = B·G_ii, G_tt = G_tt·i + G_ti·Bᵀ.
+/// For B points jointly, with their w as rows of W and standard normal E: G_tt·i ~ W⁻¹(Ψ_tt·i, δ+M+B+1) with root R, b the rows of
+/// (W + RE)·L⁻¹, and G_ti, G_tt as for one point.
 ///
 /// With G_ii = FFᵀ and Q = L⁻¹F, which is lower-triangular and close to a multiple of the identity, b is not needed: u = Fᵀb =
 /// Qᵀ(w + √g·ε), g_it = F·u and g_tt = g + uᵀu. That is one solve and two triangular products a point.
