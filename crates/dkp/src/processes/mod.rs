@@ -29,7 +29,7 @@
 //! let mut run = tape.finish().workspace();
 //! run.set_point_ids(&[7]);
 //! run.forward(Key::new(1), Pass::Value)?;
-//! assert_eq!(run.value(extended.it).nrows(), 3);
+//! assert_eq!(run.value(extended.ti).ncols(), 3);
 //! # Ok::<(), dkp_tape::Failure>(())
 //! ```
 
