@@ -183,6 +183,21 @@ pub mod cases {
         let scaled = Mat::from_fn(rows, cols, |i, j| m[(i, j)] * 10_f64.powi((i % 7) as i32 - 3));
         [scaled, Mat::from_fn(rows, cols, |_, _| 0.7)]
     }
+
+    /// A lower-triangular matrix with a diagonal of at least 1 and small elements below it.
+    #[cfg(test)]
+    pub(crate) fn lower(tape: &mut crate::Tape, d: crate::Node, e: crate::Node) -> crate::Lower {
+        let squared = tape.square(d);
+        let diagonal = tape.affine(squared, 1.0, 1.0);
+        let below = tape.affine(e, 0.3, 0.0);
+        tape.lower(diagonal, below)
+    }
+
+    /// The elements, column by column.
+    #[cfg(test)]
+    pub(crate) fn flat(m: &Mat<f64>) -> Vec<f64> {
+        m.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect()
+    }
 }
 
 #[cfg(test)]

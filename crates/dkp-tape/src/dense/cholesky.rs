@@ -1,10 +1,10 @@
 //! The Cholesky factorisation A = LLᵀ.
 
 use super::clear_upper;
-use super::strip::{Across, VECTORS, block, column, column_mut};
-use super::strip::{difference, load, multiply, store, sum, written_out};
+use super::strip::{Across, ByStrips, block, column, column_mut};
+use super::strip::{difference, load, multiply, over_strips, store, sum, written_out};
 use crate::math::arch;
-use pulp::{Scalar, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use std::ops::Range;
 
 /// Where and how a matrix turned out not to be positive definite.
@@ -37,30 +37,21 @@ impl WithSimd for Factorise<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) -> Self::Output {
-        let (n, lanes) = (self.n, S::F64_LANES);
-        let mut done = 0;
-        while n - done >= VECTORS * lanes {
-            self.strip::<S, VECTORS>(simd, done..done + VECTORS * lanes)?;
-            done += VECTORS * lanes;
-        }
-        while n - done >= lanes {
-            self.strip::<S, 1>(simd, done..done + lanes)?;
-            done += lanes;
-        }
-        if done < n && n >= lanes {
-            // the last vector overlaps the one before
-            return self.strip::<S, 1>(simd, n - lanes..n);
-        }
-        (done..n).try_for_each(
-            #[inline(always)]
-            |row| self.strip::<Scalar, 1>(Scalar, row..row + 1),
-        )
+        let rows = 0..self.n;
+        over_strips(simd, &mut self, rows)
     }
 }
 
-impl Factorise<'_> {
+impl ByStrips for Factorise<'_> {
+    type Stop = NonPositivePivot;
+
     #[inline(always)]
-    fn strip<S: Simd, const V: usize>(&mut self, simd: S, rows: Range<usize>) -> Result<(), NonPositivePivot> {
+    fn strip<S: Simd, const V: usize>(
+        &mut self,
+        simd: S,
+        rows: Range<usize>,
+        _: usize,
+    ) -> Result<(), NonPositivePivot> {
         let mut first = 0;
         while first < rows.end {
             let count = block::<S>(rows.end - first);
@@ -73,7 +64,9 @@ impl Factorise<'_> {
         }
         Ok(())
     }
+}
 
+impl Factorise<'_> {
     /// l_i = (a_i − Σ_{k<i} l_k·L_ik)/L_ii for C columns i.
     #[inline(always)]
     fn block<S: Simd, const V: usize, const C: usize>(

@@ -1,9 +1,10 @@
 //! The adjoint of the Cholesky factorisation.
 
-use super::strip::{Down, VECTORS, block, column, column_mut};
-use super::strip::{difference, load, multiply, store, sum, written_out};
+use super::strip::{ByStrips, Down, block, column, column_mut};
+use super::strip::{difference, load, multiply, over_strips, store, sum, written_out};
 use crate::math::arch;
 use pulp::{Scalar, Simd, WithSimd};
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// Fills `s` with S = 2Ā for A = LLᵀ, from L and the lower triangle of L̄; all n×n in column-major order.
@@ -45,30 +46,14 @@ impl SymmetricQuotient<'_> {
     /// C columns of S from `first` on, and the same rows.
     #[inline(always)]
     fn block<S: Simd, const C: usize>(&mut self, simd: S, first: usize) {
-        let (n, lanes, below) = (self.n, S::F64_LANES, first + C);
-        let mut done = below;
-        while n - done >= VECTORS * lanes {
-            self.rows_below::<S, VECTORS, C>(simd, done..done + VECTORS * lanes, first);
-            done += VECTORS * lanes;
-        }
-        while n - done >= lanes {
-            self.rows_below::<S, 1, C>(simd, done..done + lanes, first);
-            done += lanes;
-        }
-        if done < n && n - below >= lanes {
-            // the last vector overlaps the one before
-            self.rows_below::<S, 1, C>(simd, n - lanes..n, first);
-            done = n;
-        }
-        for row in done..n {
-            self.rows_below::<Scalar, 1, C>(Scalar, row..row + 1, first);
-        }
+        let (n, below) = (self.n, first + C);
+        let Ok(()) = over_strips(simd, &mut Below::<C> { quotient: self, first }, below..n);
         for k in below..n {
             for j in first..below {
                 self.s[k * n + j] = self.s[j * n + k];
             }
         }
-        if C == lanes {
+        if C == S::F64_LANES {
             self.sums_of_rows::<S, C>(simd, first..below, first);
         } else {
             for row in first..below {
@@ -76,22 +61,6 @@ impl SymmetricQuotient<'_> {
             }
         }
         self.diagonal::<C>(first);
-    }
-
-    #[inline(always)]
-    fn rows_below<S: Simd, const V: usize, const C: usize>(&mut self, simd: S, rows: Range<usize>, first: usize) {
-        let n = self.n;
-        let down = Down::<C>::new(self.l, n, first);
-        let mut sums = sum::<S, V, C>(simd, (&*self.s, n), &rows, down, first + C..n);
-        written_out!(back < C, {
-            let k = C - 1 - back;
-            let seed = load::<S, V>(column(self.seed, n, first + k, &rows));
-            let y = difference(simd, seed, sums[k], 1.0 / down.0[k][first + k]);
-            store::<S, V>(column_mut(self.s, n, first + k, &rows), y);
-            for j in 0..k {
-                sums[j] = multiply(simd, sums[j], down.0[j][first + k], y);
-            }
-        });
     }
 
     /// Puts the sums over columns after the block where those rows' elements in the block will stand.
@@ -126,5 +95,33 @@ impl SymmetricQuotient<'_> {
         for j in 0..C {
             self.s[(first + j) * n + first..][..C].copy_from_slice(&s[j]);
         }
+    }
+}
+
+/// C columns from `first` on, in the rows below the block on the diagonal.
+struct Below<'a, 'b, const C: usize> {
+    quotient: &'b mut SymmetricQuotient<'a>,
+    first: usize,
+}
+
+impl<const C: usize> ByStrips for Below<'_, '_, C> {
+    type Stop = Infallible;
+
+    #[inline(always)]
+    fn strip<S: Simd, const V: usize>(&mut self, simd: S, rows: Range<usize>, _: usize) -> Result<(), Infallible> {
+        let (first, SymmetricQuotient { l, seed, s, n }) = (self.first, &mut *self.quotient);
+        let n = *n;
+        let down = Down::<C>::new(l, n, first);
+        let mut sums = sum::<S, V, C>(simd, (&**s, n), &rows, down, first + C..n);
+        written_out!(back < C, {
+            let k = C - 1 - back;
+            let seed = load::<S, V>(column(seed, n, first + k, &rows));
+            let y = difference(simd, seed, sums[k], 1.0 / down.0[k][first + k]);
+            store::<S, V>(column_mut(s, n, first + k, &rows), y);
+            for j in 0..k {
+                sums[j] = multiply(simd, sums[j], down.0[j][first + k], y);
+            }
+        });
+        Ok(())
     }
 }

@@ -159,12 +159,8 @@ fn sums<S: Simd, const I: usize, const J: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gradcheck::cases;
+    use crate::gradcheck::cases::{self, flat};
     use faer::{Mat, MatRef};
-
-    fn flat(m: &Mat<f64>) -> Vec<f64> {
-        m.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect()
-    }
 
     #[test]
     fn lower_triangles_are_those_of_the_product() {

@@ -4,11 +4,12 @@
 //! L: nothing is packed or transposed, no lanes are exchanged, and the triangle is followed to the element. Sums go through
 //! columns in an order that does not depend on strips or blocks: a row's result is the same whatever stands beside it.
 
-use super::strip::{Across, Down, VECTORS, block, column, column_mut};
-use super::strip::{difference, load, multiply, store, sum, written_out};
+use super::strip::{Across, ByStrips, Down, block, column, column_mut};
+use super::strip::{difference, load, multiply, over_strips, store, sum, written_out};
 use crate::math::arch;
 use faer::Accum;
-use pulp::{Scalar, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// What is done to the rows of X.
@@ -79,7 +80,6 @@ struct Apply<'a> {
 }
 
 /// Rows that are handled together, and which columns.
-#[derive(Clone)]
 struct Strip {
     rows: Range<usize>,
     /// Rows at the beginning that have been handled before.
@@ -95,37 +95,16 @@ impl WithSimd for Apply<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let (rows, lanes) = (self.rows, S::F64_LANES);
-        let mut done = 0;
-        while rows - done >= VECTORS * lanes {
-            let strip = self.strip(done..done + VECTORS * lanes, 0);
-            self.columns::<S, VECTORS>(simd, &strip);
-            done += VECTORS * lanes;
-        }
-        while rows - done >= lanes {
-            let strip = self.strip(done..done + lanes, 0);
-            self.columns::<S, 1>(simd, &strip);
-            done += lanes;
-        }
-        if done == rows {
-            return;
-        }
-        if rows >= lanes {
-            // the last vector overlaps the one before
-            let strip = self.strip(rows - lanes..rows, done + lanes - rows);
-            self.columns::<S, 1>(simd, &strip);
-            return;
-        }
-        for row in 0..rows {
-            let strip = self.strip(row..row + 1, 0);
-            self.columns::<Scalar, 1>(Scalar, &strip);
-        }
+        let rows = 0..self.rows;
+        let Ok(()) = over_strips(simd, &mut self, rows);
     }
 }
 
-impl Apply<'_> {
+impl ByStrips for Apply<'_> {
+    type Stop = Infallible;
+
     #[inline(always)]
-    fn strip(&self, rows: Range<usize>, done: usize) -> Strip {
+    fn strip<S: Simd, const V: usize>(&mut self, simd: S, rows: Range<usize>, done: usize) -> Result<(), Infallible> {
         let n = self.n;
         let (reach, wanted) = match self.part {
             Part::All => (0..n, 0..n),
@@ -133,9 +112,12 @@ impl Apply<'_> {
             Part::Upper => (rows.start..n, rows.start..n),
             Part::LowerOfAll => (0..n, 0..rows.end),
         };
-        Strip { rows, done, reach, wanted }
+        self.columns::<S, V>(simd, &Strip { rows, done, reach, wanted });
+        Ok(())
     }
+}
 
+impl Apply<'_> {
     /// All columns of a strip, in blocks.
     #[inline(always)]
     fn columns<S: Simd, const V: usize>(&mut self, simd: S, strip: &Strip) {
@@ -278,7 +260,7 @@ impl Apply<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gradcheck::cases;
+    use crate::gradcheck::cases::{self, flat};
     use faer::{Mat, MatRef};
 
     const FACTORS: [Factor; 4] = [Factor::Lower, Factor::Transposed, Factor::Inverse, Factor::InverseTransposed];
@@ -290,10 +272,6 @@ mod tests {
             std::cmp::Ordering::Equal => 1.0 + m[(i, j)].abs(),
             std::cmp::Ordering::Less => 0.0,
         })
-    }
-
-    fn flat(m: &Mat<f64>) -> Vec<f64> {
-        m.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect()
     }
 
     /// Every part of every factor against dense algebra; what is not wanted or must not matter is NaN or large.

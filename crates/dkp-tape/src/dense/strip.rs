@@ -1,10 +1,43 @@
 //! Strips: a few vectors of rows, so few that their sums over columns stay in registers.
 
-use pulp::Simd;
+use pulp::{Scalar, Simd};
 use std::ops::Range;
 
 /// Vectors of a strip.
 pub(super) const VECTORS: usize = 3;
+
+/// What is done to the rows of a matrix, a strip after the other.
+pub(super) trait ByStrips {
+    /// Why it may end early.
+    type Stop;
+
+    /// Handles some rows, V vectors of them; the first `done` have been handled before.
+    fn strip<S: Simd, const V: usize>(&mut self, simd: S, rows: Range<usize>, done: usize) -> Result<(), Self::Stop>;
+}
+
+/// Goes through `rows` in strips, then in vectors. The last vector, if incomplete, overlaps the one before; where there is none, single rows are
+/// handled.
+#[inline(always)]
+pub(super) fn over_strips<S: Simd, J: ByStrips>(simd: S, job: &mut J, rows: Range<usize>) -> Result<(), J::Stop> {
+    let lanes = S::F64_LANES;
+    let mut at = rows.start;
+    while rows.end - at >= VECTORS * lanes {
+        job.strip::<S, VECTORS>(simd, at..at + VECTORS * lanes, 0)?;
+        at += VECTORS * lanes;
+    }
+    while rows.end - at >= lanes {
+        job.strip::<S, 1>(simd, at..at + lanes, 0)?;
+        at += lanes;
+    }
+    if at < rows.end && rows.len() >= lanes {
+        let first = rows.end - lanes;
+        return job.strip::<S, 1>(simd, first..rows.end, at - first);
+    }
+    for row in at..rows.end {
+        job.strip::<Scalar, 1>(Scalar, row..row + 1, 0)?;
+    }
+    Ok(())
+}
 
 /// How many columns of a result are summed together, of those that are left.
 #[inline(always)]

@@ -106,17 +106,10 @@ impl Operation for Quotient {
 
 #[cfg(test)]
 mod tests {
+    use crate::gradcheck::cases::lower;
     use crate::gradcheck::{cases, gradcheck};
-    use crate::{Lower, Node, Pass, Tape, random::Key};
+    use crate::{Pass, Tape, random::Key};
     use faer::Mat;
-
-    /// A lower-triangular matrix with a diagonal of at least 1.
-    fn lower(tape: &mut Tape, d: Node, e: Node) -> Lower {
-        let squared = tape.square(d);
-        let diagonal = tape.affine(squared, 1.0, 1.0);
-        let below = tape.affine(e, 0.3, 0.0);
-        tape.lower(diagonal, below)
-    }
 
     fn leaves(n: usize) -> [Mat<f64>; 4] {
         [cases::matrix(1, n, 1), cases::matrix(2, n, n), cases::matrix(3, n, 1), cases::matrix(4, n, n)]

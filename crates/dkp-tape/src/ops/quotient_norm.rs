@@ -72,16 +72,9 @@ impl Operation for QuotientNorm {
 
 #[cfg(test)]
 mod tests {
+    use crate::gradcheck::cases::lower;
     use crate::gradcheck::{cases, gradcheck};
-    use crate::{Lower, Node, Pass, Tape, random::Key};
-
-    /// A lower-triangular matrix with a diagonal of at least 1.
-    fn lower(tape: &mut Tape, d: Node, e: Node) -> Lower {
-        let squared = tape.square(d);
-        let diagonal = tape.affine(squared, 1.0, 1.0);
-        let below = tape.affine(e, 0.3, 0.0);
-        tape.lower(diagonal, below)
-    }
+    use crate::{Pass, Tape, random::Key};
 
     #[test]
     fn gradients() {

@@ -87,19 +87,12 @@ impl Operation for RowFactor {
 
 #[cfg(test)]
 mod tests {
+    use crate::gradcheck::cases::lower;
     use crate::gradcheck::{cases, gradcheck};
     use crate::{Lower, Node, Pass, Tape, random::Key};
 
     type RowFactor = fn(&mut Tape, Node, Lower) -> Node;
     const FACTORS: [RowFactor; 3] = [Tape::times_lower, Tape::times_lower_transposed, Tape::divide_transposed];
-
-    /// A lower-triangular matrix with a diagonal of at least 1.
-    fn lower(tape: &mut Tape, d: Node, e: Node) -> Lower {
-        let squared = tape.square(d);
-        let diagonal = tape.affine(squared, 1.0, 1.0);
-        let below = tape.affine(e, 0.3, 0.0);
-        tape.lower(diagonal, below)
-    }
 
     #[test]
     fn gradients() {
