@@ -70,7 +70,6 @@ pub fn gradcheck(leaves: &[Mat<f64>], record: impl FnOnce(&mut Tape, &[Node]) ->
     let f = tape.sum(weighted);
     tape.output("f", f);
     let mut run = tape.finish().workspace();
-    run.poison();
     let key = Key::new(1).smooth();
     let ids: Vec<u64> = (0..run.program().point_count.unwrap_or(0) as u64).collect();
     run.set_point_ids(&ids);
@@ -80,7 +79,9 @@ pub fn gradcheck(leaves: &[Mat<f64>], record: impl FnOnce(&mut Tape, &[Node]) ->
             run.set(*node, (faer::Scale(factor) * leaf).as_ref())?;
         }
         run.clear_gradients();
+        run.poison();
         run.forward(key, Pass::Gradient)?;
+        run.poison();
         run.backward(&[1.0])?;
     }
     let analytic: Vec<Mat<f64>> = nodes.iter().map(|&n| run.gradient(n).to_owned()).collect();
