@@ -89,14 +89,11 @@ fn operations(m: usize, b: usize) {
         costly("lower_square L·Lᵀ", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
             t.lower_square(l.expect("a factor"))
         }),
-        costly("congruence L·K·Lᵀ", &[square, square], mmm * 4.0 / 3.0, mmm * 8.0 / 3.0, |t, x, l| {
-            t.congruence(l.expect("a factor"), x[1])
-        }),
         costly("lower_solve L⁻¹·L", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
             t.lower_solve(l.expect("a factor"), l.expect("a factor")).matrix()
         }),
-        costly("inverse_norm ‖L⁻¹‖²", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
-            t.inverse_norm(l.expect("a factor"))
+        costly("quotient_norm ‖L⁻¹L‖²", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
+            t.quotient_norm(l.expect("a factor"), l.expect("a factor"))
         }),
         costly("solve L⁻¹·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| t.solve(l.expect("a factor"), x[1])),
         costly("solve_transposed L⁻ᵀ·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {

@@ -31,7 +31,7 @@ pub(crate) fn factor_of_difference(tape: &mut Tape, difference: Node, tt: DataBl
 }
 
 /// max(a − b, FLOOR·a) + LEAST
-pub(crate) fn floored_difference(tape: &mut Tape, a: Node, b: Node) -> Node {
+fn floored_difference(tape: &mut Tape, a: Node, b: Node) -> Node {
     let most = tape.affine(a, 1.0 - FLOOR, 0.0);
     let above = tape.subtract(most, b);
     let above = tape.at_least(above, 0.0);

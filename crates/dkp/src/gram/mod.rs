@@ -31,7 +31,7 @@ mod invariants;
 use crate::kernels::Kernel;
 use dkp_tape::{Node, Tape};
 
-pub(crate) use condition::{condition, factor_of_difference, floored_difference};
+pub(crate) use condition::{condition, factor_of_difference};
 
 /// The inducing block of a Gram matrix, with its diagonal.
 #[derive(Clone, Copy, Debug)]

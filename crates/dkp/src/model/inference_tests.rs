@@ -44,7 +44,7 @@ fn the_nngp_bound_is_the_exact_marginal_likelihood_where_it_can_be() {
     p.set("inducing.inputs", &(0..n).flat_map(|i| data.x(i).to_vec()).collect::<Vec<_>>()).unwrap();
     p.set("features.scale", &[0.9, 1.2, 0.7]).unwrap();
     p.set("output.targets", &(0..n).map(|i| data.y(i)[0]).collect::<Vec<_>>()).unwrap();
-    p.set("output.precision.diagonal", &vec![noise.sqrt().recip(); n]).unwrap();
+    p.set("output.noise.diagonal", &vec![noise.sqrt(); n]).unwrap();
     p.set("likelihood.noise", &[noise]).unwrap();
     // the tower by hand
     let value = |name: &str| m.parameters().get(name).unwrap()[0];
@@ -260,7 +260,7 @@ fn outputs_with_their_own_precisions_have_their_own_variances() {
     let mut architecture = Architecture::nngp(sq_exp(), 0, Arc::new(Gaussian::new(2)));
     architecture.share_precision = false;
     let mut m = model(architecture, &two, 6);
-    m.parameters_mut().set("output.precision 2.diagonal", &[1e-3; 6]).unwrap();
+    m.parameters_mut().set("output.noise 2.diagonal", &[1e3; 6]).unwrap();
     let prediction = m.predict(inputs(&one).as_ref(), 1, Key::new(0)).unwrap();
     for n in 0..20 {
         let [known, vague] = [0, 1].map(|target| prediction.moments(n, target).model);

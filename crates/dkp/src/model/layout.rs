@@ -1,6 +1,6 @@
 //! The parameters that a model has.
 
-use super::{Architecture, INDUCING_INPUTS, InputKind, ProcessKind, precision_name};
+use super::{Architecture, INDUCING_INPUTS, InputKind, ProcessKind, noise_name};
 use crate::kernels::Kernel;
 
 /// A parameter's name, rows and columns.
@@ -47,8 +47,8 @@ fn inverse_wishart(prefix: &str, size: usize) -> [Shape; 3] {
 fn posterior(prefix: &str, inducing: usize, outputs: usize, precisions: usize) -> Vec<Shape> {
     let mut all = vec![(format!("{prefix}.targets"), inducing, outputs)];
     for i in 0..precisions {
-        all.push((precision_name(prefix, "diagonal", i), inducing, 1));
-        all.push((precision_name(prefix, "below", i), inducing, inducing));
+        all.push((noise_name(prefix, "diagonal", i), inducing, 1));
+        all.push((noise_name(prefix, "below", i), inducing, inducing));
     }
     all
 }

@@ -17,7 +17,7 @@ pub use bound::{Batch, Bound};
 pub use error::{Error, Mismatch};
 pub use predict::{PosteriorDraw, Prediction};
 pub use prior::{Prior, PriorDraw, PriorError, PriorInput, PriorKernel, PriorLayer, PriorProcessKind, PriorSampler};
-pub(crate) use record::precision_name;
+pub(crate) use record::noise_name;
 
 /// The name of the inducing inputs, features × M.
 pub(crate) const INDUCING_INPUTS: &str = "inducing.inputs";

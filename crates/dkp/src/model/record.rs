@@ -237,23 +237,23 @@ fn record_process(
     }
 }
 
-/// R = diag(d)·(I + E), E strictly lower: Λ = RᵀR for one or several precisions.
+/// H = (I + E)·diag(d), E strictly lower: Λ⁻¹ = HHᵀ for one or several precisions.
 fn record_posterior(step: &mut Tape, nodes: &mut ParameterNodes<'_>, prefix: &str, count: usize) -> Posterior {
     let targets = nodes.get(step, &format!("{prefix}.targets"));
     let roots: Vec<Lower> = (0..count)
         .map(|i| {
-            let [diagonal, below] = ["diagonal", "below"].map(|n| nodes.get(step, &precision_name(prefix, n, i)));
-            let scaled = step.scale_rows(diagonal, below);
+            let [diagonal, below] = ["diagonal", "below"].map(|n| nodes.get(step, &noise_name(prefix, n, i)));
+            let scaled = step.scale_columns(below, diagonal);
             step.lower(diagonal, scaled)
         })
         .collect();
-    Posterior::new(targets, &roots)
+    Posterior::new(step, targets, &roots)
 }
 
-/// The name of part of precision `i`.
-pub(crate) fn precision_name(prefix: &str, part: &str, i: usize) -> String {
+/// The name of part of the noise of pseudo-targets with precision `i`.
+pub(crate) fn noise_name(prefix: &str, part: &str, i: usize) -> String {
     match i {
-        0 => format!("{prefix}.precision.{part}"),
-        _ => format!("{prefix}.precision {}.{part}", i + 1),
+        0 => format!("{prefix}.noise.{part}"),
+        _ => format!("{prefix}.noise {}.{part}", i + 1),
     }
 }

@@ -6,12 +6,13 @@
 //! use dkp::output::Posterior;
 //! use dkp_tape::{Pass, Tape, random::Key};
 //!
-//! // pseudo-targets 1 and 2 with precision 100 at two inducing points, and a data point that is the first of them
+//! // pseudo-targets 1 and 2 with noise of deviation 0.1 at two inducing points, and a data point that is the first of them
 //! let mut tape = Tape::new("output");
 //! let (inducing, data) = (tape.constant(2, 2, &[1.0, 0.0, 0.0, 1.0]), tape.constant(2, 1, &[1.0, 0.0]));
-//! let (targets, root) = (tape.constant(2, 1, &[1.0, 2.0]), tape.constant(2, 1, &[10.0, 10.0]));
+//! let (targets, deviations) = (tape.constant(2, 1, &[1.0, 2.0]), tape.constant(2, 1, &[0.1, 0.1]));
 //! let below = tape.constant(2, 2, &[0.0; 4]);
-//! let posterior = Posterior::new(targets, &[tape.lower(root, below)]);
+//! let noise = tape.lower(deviations, below);
+//! let posterior = Posterior::new(&mut tape, targets, &[noise]);
 //! let ii = Block::from_features(&mut tape, inducing);
 //! let k_ii = ii.kernel(&mut tape, &Relu, &[]);
 //! let kernel = Gram::from_features(&mut tape, ii, inducing, data).kernel(&mut tape, k_ii, &Relu, &[]);

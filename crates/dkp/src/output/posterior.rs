@@ -1,33 +1,50 @@
 //! A Gaussian posterior at the inducing points, as if pseudo-targets had been observed there.
 
-use crate::gram::{Block, DataBlock, Gram, factor_of_difference, floored_difference};
+use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use dkp_tape::{Lower, Node, Tape};
 
-/// For each output λ, f ~ N(0, K_ii) seen through pseudo-targets v_λ with precision Λ_λ = RᵀR: N(ΣΛv, Σ), Σ = (K_ii⁻¹ + Λ)⁻¹.
+/// For each output λ, f ~ N(0, K_ii) seen through pseudo-targets v_λ with precision Λ_λ: Q = N(ΣΛv, Σ), Σ = (K_ii⁻¹ + Λ)⁻¹.
 ///
-/// R is lower-triangular. Given K_ii, with CCᵀ = I + RK_iiRᵀ, E = C⁻¹R, lower-triangular too, and a = EᵀEv:
-/// - at a data point, the mean is k_ti·a and the variance k_tt − ‖E·k_it‖²;
-/// - KL(Q‖P) = ½Σ_λ[log|CCᵀ| − M + ‖C⁻¹‖² + aᵀK_ii·a].
+/// That is regression on v with noise of covariance S = Λ⁻¹ = HHᵀ. Given K_ii, with CCᵀ = K_ii + S and a = (CCᵀ)⁻¹v:
+/// - at a data point, the mean is k_ti·a and the variance k_tt − ‖C⁻¹k_it‖²;
+/// - KL(Q‖P) = ½Σ_λ[log|CCᵀ| − log|S| − M + ‖C⁻¹H‖² + aᵀK_ii·a].
 ///
 /// K_ii is neither factorised nor inverted.
 #[derive(Clone, Debug)]
 pub struct Posterior {
     targets: Node,
-    /// R, shared by all outputs or one for each.
-    roots: Vec<Lower>,
+    /// Shared by all outputs or one for each.
+    noises: Vec<Noise>,
+}
+
+/// The noise of pseudo-targets.
+#[derive(Clone, Copy, Debug)]
+struct Noise {
+    /// H.
+    root: Lower,
+    /// S = HHᵀ.
+    covariance: Node,
+    /// log|S|.
+    volume: Node,
+}
+
+impl Noise {
+    fn new(tape: &mut Tape, root: Lower) -> Noise {
+        Noise { root, covariance: tape.lower_square(root), volume: tape.log_det(root) }
+    }
 }
 
 impl Posterior {
-    /// Pseudo-targets v, M×outputs, and roots R, M×M, of the precisions: one for all outputs, or one for each.
+    /// Pseudo-targets v, M×outputs, and roots H of their noise: one for all outputs, or one for each.
     ///
     /// # Panics
     ///
     /// If the number of roots is neither one nor that of the outputs.
     #[track_caller]
-    pub fn new(targets: Node, roots: &[Lower]) -> Posterior {
+    pub fn new(tape: &mut Tape, targets: Node, roots: &[Lower]) -> Posterior {
         let (count, outputs) = (roots.len(), targets.cols());
-        assert!(count == 1 || count == outputs, "Posterior: {count} precisions for {outputs} outputs");
-        Posterior { targets, roots: roots.to_vec() }
+        assert!(count == 1 || count == outputs, "Posterior: {count} noises for {outputs} outputs");
+        Posterior { targets, noises: roots.iter().map(|&root| Noise::new(tape, root)).collect() }
     }
 
     /// How many outputs there are.
@@ -37,19 +54,19 @@ impl Posterior {
 
     /// What follows from the kernel at the inducing points.
     pub fn given(&self, tape: &mut Tape, kernel: Block) -> Given {
-        let shared = self.roots.len() == 1;
+        let shared = self.noises.len() == 1;
         let mut parts = Vec::new();
         let mut divergence: Option<Node> = None;
-        for (i, &root) in self.roots.iter().enumerate() {
+        for (i, &noise) in self.noises.iter().enumerate() {
             let targets = match shared {
                 true => self.targets,
-                false => tape.slice(self.targets, 0..root.size(), i..i + 1),
+                false => tape.slice(self.targets, 0..self.targets.rows(), i..i + 1),
             };
-            let (part, own) = Part::new(tape, kernel, root, targets);
+            let (part, own) = Part::new(tape, kernel, noise, targets);
             divergence = Some(divergence.map_or(own, |d| tape.add(d, own)));
             parts.push(part);
         }
-        Given { parts, divergence: divergence.expect("there is at least one precision") }
+        Given { parts, divergence: divergence.expect("there is at least one noise") }
     }
 }
 
@@ -61,19 +78,17 @@ pub struct Given {
     pub divergence: Node,
 }
 
-/// Outputs that share a precision.
+/// Outputs that share a noise.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     /// K_ii.
     kernel: Node,
-    /// R.
-    root: Lower,
+    /// H.
+    noise: Lower,
     /// v.
     targets: Node,
     /// C.
     factor: Lower,
-    /// E.
-    e: Lower,
     /// a, M×outputs.
     a: Node,
 }
@@ -81,7 +96,7 @@ struct Part {
 impl Given {
     /// Draws f at the inducing points, M×outputs, for K_ii = LLᵀ.
     ///
-    /// By Matheron's rule: f = f₀ + KEᵀC⁻¹(R(v − f₀) − ε), f₀ = Lξ from the prior, ε standard normal.
+    /// By Matheron's rule: f = f₀ + K(CCᵀ)⁻¹(v − f₀ − Hε), f₀ = Lξ from the prior, ε standard normal.
     pub fn draw(&self, tape: &mut Tape, factor: Lower) -> Node {
         let columns: Vec<Node> = self.parts.iter().map(|p| p.draw(tape, factor)).collect();
         tape.beside(&columns)
@@ -93,12 +108,12 @@ impl Given {
     ///
     /// If the kernel has its full data block: see [`joint`](Given::joint).
     pub fn marginals(&self, tape: &mut Tape, kernel: &Gram) -> (Node, Node) {
-        let DataBlock::Diagonal(tt) = kernel.tt else { panic!("marginals: the kernel has its full data block") };
         let rows = self.parts.iter().map(|p| {
-            let mean = tape.matmul(p.a.t(), kernel.ti.t());
-            let ek = tape.times_lower_transposed(kernel.ti, p.e);
-            let explained = tape.row_norms(ek);
-            (mean, floored_difference(tape, tt, explained))
+            let (mean, complement) = p.condition(tape, kernel);
+            let DataBlock::Diagonal(variance) = complement else {
+                panic!("marginals: the kernel has its full data block")
+            };
+            (mean, variance)
         });
         let (means, variances): (Vec<Node>, Vec<Node>) = rows.unzip();
         if let ([mean], [variance]) = (means.as_slice(), variances.as_slice()) {
@@ -113,14 +128,11 @@ impl Given {
     ///
     /// If the kernel has only the diagonal of its data block: see [`marginals`](Given::marginals).
     pub fn joint(&self, tape: &mut Tape, kernel: &Gram) -> Node {
-        let DataBlock::Full(tt) = kernel.tt else {
-            panic!("joint: the kernel has only the diagonal of its data block")
-        };
         let rows = self.parts.iter().map(|p| {
-            let mean = tape.matmul(p.a.t(), kernel.ti.t());
-            let ek = tape.times_lower_transposed(kernel.ti, p.e);
-            let explained = tape.symmetric_product(ek);
-            let covariance = tape.subtract(tt, explained);
+            let (mean, complement) = p.condition(tape, kernel);
+            let DataBlock::Full(covariance) = complement else {
+                panic!("joint: the kernel has only the diagonal of its data block")
+            };
             let root = factor_of_difference(tape, covariance, kernel.tt);
             let normals = tape.normals(mean.rows(), mean.cols());
             let noise = tape.matmul(normals, root.matrix().t());
@@ -133,17 +145,15 @@ impl Given {
 
 impl Part {
     /// With its part of the divergence.
-    fn new(tape: &mut Tape, kernel: Block, root: Lower, targets: Node) -> (Part, Node) {
-        let (m, outputs) = (root.size(), targets.cols() as f64);
-        // CCᵀ = I + RKRᵀ
-        let (inner, one) = (tape.congruence(root, kernel.matrix), tape.number(1.0));
-        let inner = tape.add_diagonal(inner, one);
-        let factor = tape.cholesky(inner);
-        let e = tape.lower_solve(factor, root);
-        let ev = tape.lower_matmul(e, targets);
-        let a = tape.lower_matmul_transposed(e, ev);
-        // KL = ½Σ_λ[log|CCᵀ| − M + ‖C⁻¹‖² + aᵀKa]
-        let (volume, trace) = (tape.log_det(factor), tape.inverse_norm(factor));
+    fn new(tape: &mut Tape, kernel: Block, noise: Noise, targets: Node) -> (Part, Node) {
+        let (m, outputs) = (targets.rows(), targets.cols() as f64);
+        // CCᵀ = K + S
+        let seen = tape.add(kernel.matrix, noise.covariance);
+        let factor = tape.cholesky_with_jitter_of(seen, kernel.diagonal);
+        let a = solve_twice(tape, factor, targets);
+        // KL = ½Σ_λ[log|CCᵀ| − log|S| − M + ‖C⁻¹H‖² + aᵀKa]
+        let (volume, trace) = (tape.log_det(factor), tape.quotient_norm(factor, noise.root));
+        let volume = tape.subtract(volume, noise.volume);
         let both = tape.add(volume, trace);
         let both = tape.affine(both, outputs, -outputs * m as f64);
         let ka = tape.matmul(kernel.matrix, a);
@@ -151,22 +161,34 @@ impl Part {
         let quadratic = tape.sum(quadratics);
         let twice = tape.add(both, quadratic);
         let divergence = tape.affine(twice, 0.5, 0.0);
-        (Part { kernel: kernel.matrix, root, targets, factor, e, a }, divergence)
+        (Part { kernel: kernel.matrix, noise: noise.root, targets, factor, a }, divergence)
+    }
+
+    /// Mean, outputs×B, and covariance at data points.
+    fn condition(&self, tape: &mut Tape, kernel: &Gram) -> (Node, DataBlock) {
+        let mean = tape.matmul(self.a.t(), kernel.ti.t());
+        let (_, complement) = condition(tape, self.factor, kernel.ti, kernel.tt);
+        (mean, complement)
     }
 
     fn draw(&self, tape: &mut Tape, factor: Lower) -> Node {
         let (m, outputs) = (self.targets.rows(), self.targets.cols());
         let normals = tape.normals(m, outputs);
         let prior = tape.lower_matmul(factor, normals);
-        // R(v − f₀) − ε
+        // v − f₀ − Hε
         let residual = tape.subtract(self.targets, prior);
-        let residual = tape.lower_matmul(self.root, residual);
-        let noise = tape.normals(m, outputs);
+        let normals = tape.normals(m, outputs);
+        let noise = tape.lower_matmul(self.noise, normals);
         let residual = tape.subtract(residual, noise);
-        // KEᵀC⁻¹ …
-        let half = tape.solve(self.factor, residual);
-        let weights = tape.lower_matmul_transposed(self.e, half);
+        // K(CCᵀ)⁻¹ …
+        let weights = solve_twice(tape, self.factor, residual);
         let update = tape.matmul(self.kernel, weights);
         tape.add(prior, update)
     }
+}
+
+/// (CCᵀ)⁻¹b.
+fn solve_twice(tape: &mut Tape, factor: Lower, b: Node) -> Node {
+    let half = tape.solve(factor, b);
+    tape.solve_transposed(factor, half)
 }

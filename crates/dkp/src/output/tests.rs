@@ -50,7 +50,7 @@ fn constant(tape: &mut Tape, m: &Mat<f64>) -> Node {
     crate::distributions::constant(tape, m.as_ref())
 }
 
-/// Σ = (K⁻¹ + RᵀR)⁻¹, μ = ΣRᵀRv; at data points AΣAᵀ + K_tt − AK_it with A = K_tiK_ii⁻¹; KL of two normals.
+/// Σ = (K⁻¹ + Λ)⁻¹, μ = ΣΛv, Λ⁻¹ = HHᵀ; at data points AΣAᵀ + K_tt − AK_it with A = K_tiK_ii⁻¹; KL of two normals.
 #[test]
 fn closed_forms_are_those_of_dense_algebra() {
     for roots in [1_usize, 2] {
@@ -67,7 +67,7 @@ fn closed_forms_are_those_of_dense_algebra() {
                 })
                 .collect::<Vec<_>>(),
         );
-        let posterior = Posterior::new(targets, &t_nodes);
+        let posterior = Posterior::new(&mut tape, targets, &t_nodes);
         let k = kernel(&mut tape, xi, xt, false);
         let given = posterior.given(&mut tape, k.ii);
         let (mean, variance) = given.marginals(&mut tape, &k);
@@ -77,8 +77,8 @@ fn closed_forms_are_those_of_dense_algebra() {
         let (k_ii, k_it, k_tt) = (run.value(k.ii.matrix).to_owned(), run.value(k.ti).transpose(), run.value(tt));
         let mut divergence = 0.0;
         for output in 0..2 {
-            let r = lower_matrix(&t[output.min(roots - 1)]);
-            let precision = r.transpose() * &r;
+            let h = lower_matrix(&t[output.min(roots - 1)]);
+            let precision = inverse((&h * h.transpose()).as_ref());
             let sigma = inverse((inverse(k_ii.as_ref()) + &precision).as_ref());
             let mu = &sigma * &precision * v.col(output);
             let a = k_it.transpose() * inverse(k_ii.as_ref());
@@ -110,7 +110,7 @@ fn drawn_functions_have_the_closed_forms_moments() {
     let (xi, xt, targets) = (constant(&mut tape, &x[0]), constant(&mut tape, &x[1]), constant(&mut tape, &v));
     let root = constant(&mut tape, &t);
     let root = lower(&mut tape, root);
-    let posterior = Posterior::new(targets, &[root]);
+    let posterior = Posterior::new(&mut tape, targets, &[root]);
     let k = kernel(&mut tape, xi, xt, true);
     let given = posterior.given(&mut tape, k.ii);
     let factor = tape.cholesky(k.ii.matrix);
@@ -124,8 +124,8 @@ fn drawn_functions_have_the_closed_forms_moments() {
         at_data.push(run.value(joint).transpose().to_owned());
     }
     let (k_ii, k_it, k_tt) = (run.value(k.ii.matrix).to_owned(), run.value(k.ti).transpose(), run.value(tt));
-    let r = lower_matrix(&t);
-    let precision = r.transpose() * &r;
+    let h = lower_matrix(&t);
+    let precision = inverse((&h * h.transpose()).as_ref());
     let sigma = inverse((inverse(k_ii.as_ref()) + &precision).as_ref());
     let mu = &sigma * &precision * v.col(0);
     let a = k_it.transpose() * inverse(k_ii.as_ref());
@@ -157,7 +157,7 @@ fn gradients() {
     for (jointly, roots) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
         gradcheck(&leaves[..3 + roots], |tape, x| {
             let roots: Vec<_> = x[3..].iter().map(|&t| lower(tape, t)).collect();
-            let posterior = Posterior::new(x[2], &roots);
+            let posterior = Posterior::new(tape, x[2], &roots);
             let k = kernel(tape, x[0], x[1], jointly);
             let given = posterior.given(tape, k.ii);
             let values = if jointly {
@@ -177,10 +177,10 @@ fn gradients() {
 }
 
 #[test]
-#[should_panic(expected = "Posterior: 3 precisions for 2 outputs")]
-fn precisions_must_fit_the_outputs() {
+#[should_panic(expected = "Posterior: 3 noises for 2 outputs")]
+fn noises_must_fit_the_outputs() {
     let mut tape = Tape::new("misuse");
     let (v, t) = (tape.leaf("v", 4, 2), tape.leaf("t", 4, 4));
     let t = lower(&mut tape, t);
-    Posterior::new(v, &[t, t, t]);
+    Posterior::new(&mut tape, v, &[t, t, t]);
 }

@@ -1,6 +1,6 @@
 //! Every process and every input layer against finite differences, in parameters and inputs alike.
 
-use super::tests::precision_root;
+use super::tests::noise_root;
 use super::*;
 use crate::gram::DataBlock;
 use crate::kernels::{Relu, SquaredExponential};
@@ -79,8 +79,8 @@ fn gradients_of_the_features_process() {
     for jointly in [false, true] {
         for roots in [1, 2] {
             gradcheck(&leaves[..5 + roots], |t, x| {
-                let roots: Vec<_> = x[5..].iter().map(|&r| precision_root(t, r)).collect();
-                let posterior = Posterior::new(x[4], &roots);
+                let roots: Vec<_> = x[5..].iter().map(|&r| noise_root(t, r)).collect();
+                let posterior = Posterior::new(t, x[4], &roots);
                 everything(t, &Features::posterior(posterior), &x[..2], &x[2..4], jointly)
             })
             .unwrap()

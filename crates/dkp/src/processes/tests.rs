@@ -27,7 +27,7 @@ fn quadratic(s: &Mat<f64>) -> f64 {
 }
 
 /// A lower-triangular node from any square one.
-pub(super) fn precision_root(tape: &mut Tape, m: Node) -> dkp_tape::Lower {
+pub(super) fn noise_root(tape: &mut Tape, m: Node) -> dkp_tape::Lower {
     let diagonal = tape.diagonal(m);
     let squared = tape.square(diagonal);
     let diagonal = tape.affine(squared, 1.0, 0.3);
@@ -264,8 +264,8 @@ fn posterior_features_have_the_moments_of_their_posterior() {
         let joint = joint.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
         let (v, t) = (cases::matrix(3, m, 1), cases::matrix(4, m, m));
         let (v, t) = (distributions::constant(&mut tape, v.as_ref()), distributions::constant(&mut tape, t.as_ref()));
-        let t = precision_root(&mut tape, t);
-        let posterior = Posterior::new(v, &[t]);
+        let t = noise_root(&mut tape, t);
+        let posterior = Posterior::new(&mut tape, v, &[t]);
         let noisy = super::white::noisy(&mut tape, k_ii);
         let noisy = Block::new(&mut tape, noisy);
         let given = posterior.given(&mut tape, noisy);
@@ -575,8 +575,8 @@ fn tile(process: &str, m: usize, width: usize) -> (Workspace, Node, Node, Node) 
     let draw = match process {
         "features" => Features::prior(6).draw(&mut tape, k_ii),
         "posterior features" => {
-            let t = precision_root(&mut tape, t);
-            let posterior = Posterior::new(v, &[t]);
+            let t = noise_root(&mut tape, t);
+            let posterior = Posterior::new(&mut tape, v, &[t]);
             Features::posterior(posterior).draw(&mut tape, k_ii)
         }
         "posterior" => {

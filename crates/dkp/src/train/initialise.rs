@@ -6,7 +6,7 @@ use super::matrices::{columns, evaluate, factor, is_regular, linear_kernel, medi
 use super::{Options, Record, Trainer};
 use crate::data::Dataset;
 use crate::kernels::Kernel;
-use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Mismatch, Model, ProcessKind, precision_name};
+use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Mismatch, Model, ProcessKind, noise_name};
 use crate::params::{self, Constraint, Parameters};
 use dkp_tape::random::Key;
 use faer::{Mat, MatRef};
@@ -132,7 +132,7 @@ fn cold_start(mut architecture: Architecture, data: &Dataset, start: Start) -> R
         if let ProcessKind::Features { width } = layer.process {
             let pass = PassOn::new(&gram, width);
             add_kernel(&mut p, &prefix, &*layer.kernel, &pass.kernel_parameters(&*layer.kernel))?;
-            add_posterior(&mut p, &prefix, &pass.targets, width, 1, pass.precision)?;
+            add_posterior(&mut p, &prefix, &pass.targets, width, 1, pass.noise)?;
             gram = pass.gram;
             continue;
         }
@@ -151,9 +151,9 @@ fn cold_start(mut architecture: Architecture, data: &Dataset, start: Start) -> R
     let targets: Vec<f64> = chosen.iter().flat_map(|&n| architecture.likelihood.initial(data.y(n))).collect();
     let targets = MatRef::from_column_major_slice(&targets, latents, m).transpose().to_owned();
     // a pseudo-target stands for N/M points
-    let precision = (data.points() as f64 / m as f64 / noise).sqrt();
+    let deviation = (noise * m as f64 / data.points() as f64).sqrt();
     let count = if architecture.share_precision { 1 } else { latents };
-    add_posterior(&mut p, "output", &columns(&targets), latents, count, precision)?;
+    add_posterior(&mut p, "output", &columns(&targets), latents, count, deviation)?;
     for parameter in learned {
         let value = match parameter.name {
             "noise" => noise.max(2.0 * parameter.floor),
@@ -185,13 +185,13 @@ fn add_posterior(
     targets: &[f64],
     outputs: usize,
     precisions: usize,
-    precision: f64,
+    deviation: f64,
 ) -> Result<(), Error> {
     let m = targets.len() / outputs;
     p.add(&format!("{prefix}.targets"), m, outputs, Constraint::Free, targets)?;
     for i in 0..precisions {
-        p.add(&precision_name(prefix, "diagonal", i), m, 1, Constraint::Positive, &vec![precision; m])?;
-        p.add(&precision_name(prefix, "below", i), m, m, Constraint::Free, &vec![0.0; m * m])?;
+        p.add(&noise_name(prefix, "diagonal", i), m, 1, Constraint::Positive, &vec![deviation; m])?;
+        p.add(&noise_name(prefix, "below", i), m, m, Constraint::Free, &vec![0.0; m * m])?;
     }
     Ok(())
 }

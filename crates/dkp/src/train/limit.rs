@@ -4,7 +4,7 @@ use super::StartError;
 use super::matrices::{columns, evaluate, factor, linear_kernel, median_distance, principal_features};
 use crate::gram::Block;
 use crate::kernels::{Identity, Kernel};
-use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Layer, Model, ProcessKind, precision_name};
+use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Layer, Model, ProcessKind, noise_name};
 use crate::params::Parameters;
 use crate::processes::white;
 use dkp_tape::{Node, Tape};
@@ -14,9 +14,9 @@ use std::sync::Arc;
 /// Lengthscale of a kernel whose features pass on a Gram matrix, relative to the median distance: long enough for nearly linear
 /// functions to be likely. 1.5 and 4 ended with similar bounds.
 const LENGTHSCALE: f64 = 2.0;
-/// Root of the precision of such features' pseudo-targets, relative to the inverse of the median distance. The features, as smooth
-/// functions of many points, are more precise than each target. 1 is too noisy a start, and from 30 on the divergence is costly.
-const PRECISION: f64 = 3.0;
+/// The noise of such features' pseudo-targets, a standard deviation, relative to the median distance. The features, as smooth
+/// functions of many points, are more precise than each target. 1 is too noisy a start, and from 1/30 on the divergence is costly.
+const NOISE: f64 = 1.0 / 3.0;
 
 /// A kernel with the white noise that an inverse-Wishart layer sees in it.
 struct Noisy(Arc<dyn Kernel>);
@@ -96,7 +96,7 @@ pub(super) fn follow(model: &mut Model, limit: &Model) -> Result<(), StartError>
         p.set(&parameter.name, &limit.parameters().get(&parameter.name)?)?;
     }
     let mut x = p.get(INDUCING_INPUTS)?;
-    let m = p.get("output.precision.diagonal")?.len();
+    let m = p.get("output.noise.diagonal")?.len();
     let features = x.len() / m;
     if architecture.scale_features {
         let (scale, bias) = (p.get("features.scale")?, p.get("features.bias")?);
@@ -116,7 +116,7 @@ pub(super) fn follow(model: &mut Model, limit: &Model) -> Result<(), StartError>
                 set_free(p, name, &[value])?;
             }
             set_free(p, &format!("{prefix}.targets"), &pass.targets)?;
-            set_free(p, &precision_name(&prefix, "diagonal", 0), &vec![pass.precision; m])?;
+            set_free(p, &noise_name(&prefix, "diagonal", 0), &vec![pass.noise; m])?;
             gram = pass.gram;
             continue;
         }
@@ -134,8 +134,8 @@ pub(super) struct PassOn {
     lengthscale: f64,
     /// M×width, by columns.
     pub targets: Vec<f64>,
-    /// The root of their precision.
-    pub precision: f64,
+    /// Their noise, a standard deviation.
+    pub noise: f64,
     /// The Gram matrix of the targets: the one passed on, or for a narrow layer what it can hold of that.
     pub gram: Mat<f64>,
 }
@@ -147,7 +147,7 @@ impl PassOn {
         PassOn {
             lengthscale: LENGTHSCALE * distance,
             targets: columns(&features),
-            precision: PRECISION / distance,
+            noise: NOISE * distance,
             gram: faer::Scale(1.0 / width as f64) * (&features * features.transpose()),
         }
     }

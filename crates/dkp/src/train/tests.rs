@@ -98,7 +98,7 @@ fn a_deep_gaussian_process_starts_from_the_model_without_its_layers() {
             assert!(own.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-6), "{name}: {own:?} and {other:?}");
         }
         for layer in ["layer 1", "layer 2"] {
-            model.parameters_mut().set(&format!("{layer}.precision.diagonal"), &[1e3; 60]).unwrap();
+            model.parameters_mut().set(&format!("{layer}.noise.diagonal"), &[1e-3; 60]).unwrap();
         }
         let bound = model.bound(&data, 20, Key::new(0)).unwrap();
         assert!((bound.likelihood - expected.likelihood).abs() < 1e-3, "{width}: {bound:?} and {expected:?}");
