@@ -78,7 +78,6 @@ pub fn gradcheck(leaves: &[Mat<f64>], record: impl FnOnce(&mut Tape, &[Node]) ->
         for (node, leaf) in nodes.iter().zip(leaves) {
             run.set(*node, (faer::Scale(factor) * leaf).as_ref())?;
         }
-        run.clear_gradients();
         run.poison();
         run.forward(key, Pass::Gradient)?;
         run.poison();

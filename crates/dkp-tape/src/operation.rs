@@ -138,6 +138,7 @@ pub struct Targets<'a> {
     pub(crate) arguments: &'a [u32],
     pub(crate) adjoints: &'a mut [f64],
     pub(crate) gradients: &'a mut [f64],
+    /// Nodes to which something has been added: inner ones in this pass, leaves since their gradients were cleared.
     pub(crate) touched: &'a mut [bool],
 }
 
@@ -150,15 +151,13 @@ impl Targets<'_> {
         let index = self.arguments[i] as usize;
         let slot = &self.slots[index];
         let size = slot.rows * slot.cols;
-        let (accum, values) = match slot.gradient {
+        let values = match slot.gradient {
             Gradient::None => return None,
-            Gradient::Leaf(offset) => (Accum::Add, &mut self.gradients[offset..offset + size]),
-            Gradient::Inner(offset) => {
-                let first = !std::mem::replace(&mut self.touched[index], true);
-                (if first { Accum::Replace } else { Accum::Add }, &mut self.adjoints[offset..offset + size])
-            }
+            Gradient::Leaf(offset) => &mut self.gradients[offset..offset + size],
+            Gradient::Inner(offset) => &mut self.adjoints[offset..offset + size],
         };
-        Some(Target { accum, values, rows: slot.rows })
+        let first = !std::mem::replace(&mut self.touched[index], true);
+        Some(Target { accum: if first { Accum::Replace } else { Accum::Add }, values, rows: slot.rows })
     }
 
     /// Whether argument `i` wants a gradient.
@@ -167,7 +166,7 @@ impl Targets<'_> {
     }
 }
 
-/// The adjoint of one argument: replaced by the first contribution of a pass, added to by the others.
+/// The adjoint of one argument: replaced by the first contribution, added to by the others.
 pub struct Target<'a> {
     /// Replace or add.
     pub accum: Accum,

@@ -6,6 +6,7 @@
 //! same to the bit on any number of threads.
 
 use crate::failure::Failure;
+use crate::math::vectorized;
 use crate::operation::Jitter;
 use crate::program::{Gradient, Kind, Program};
 use crate::random::Key;
@@ -239,7 +240,7 @@ impl Scopes {
         let job = Job { plan, key, weights, fill, visitor, split_draws };
         self.prepare(&job);
         if weights.is_some() {
-            self.step.clear_gradients();
+            self.step.renew_gradients();
         }
         self.step.forward(key, job.pass())?;
 
@@ -253,13 +254,16 @@ impl Scopes {
         }
         self.sum_outputs(plan);
         if let Some(weights) = weights {
-            for result in &self.results[..plan.draws] {
+            let results = &mut self.results[..plan.draws];
+            if let Some(total) = total_draw_gradients(results) {
                 for r in &self.draw_returns {
-                    self.step.add_adjoint(r.index, &result.draw_gradients[r.range.clone()]);
+                    self.step.add_adjoint(r.index, &total[r.range.clone()]);
                 }
-                for r in self.tile_returns.iter().filter(|r| r.depth == 0) {
-                    self.step.add_adjoint(r.index, &result.tile_gradients[r.range.clone()]);
-                }
+            }
+            for r in self.tile_returns.iter().filter(|r| r.depth == 0) {
+                results
+                    .iter()
+                    .for_each(|result| self.step.add_adjoint(r.index, &result.tile_gradients[r.range.clone()]));
             }
             self.step.backward(weights.step)?;
         }
@@ -333,7 +337,7 @@ impl Scopes {
         let DrawBench { run, chunks } = bench;
         let (key, gradient) = (job.key.draw(d as u32), job.weights.is_some());
         if gradient {
-            run.clear_gradients();
+            run.renew_gradients();
             for r in self.tile_returns.iter().filter(|r| r.depth == 0) {
                 result.tile_gradients[r.range.clone()].fill(0.0);
             }
@@ -366,7 +370,7 @@ impl Scopes {
         let mut tile = self.tile_benches.take(|| self.tile_program.workspace());
         std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
         if job.weights.is_some() {
-            tile.clear_gradients();
+            tile.renew_gradients();
         }
         chunk.outputs.fill(0.0);
         chunk.jitter = Jitter::default();
@@ -444,6 +448,23 @@ impl Scopes {
             jitter.merge(result.jitter);
         }
     }
+}
+
+/// Adds the gradients of all draws, in their order, to those of the first.
+fn total_draw_gradients(draws: &mut [DrawResult]) -> Option<&Buffer> {
+    /// Numbers that a thread adds at a time.
+    const PIECE: usize = 4096;
+    let (first, others) = draws.split_first_mut()?;
+    first.draw_gradients.par_chunks_mut(PIECE).enumerate().for_each(|(i, total)| {
+        for other in &*others {
+            let other = &other.draw_gradients[i * PIECE..][..total.len()];
+            vectorized(
+                #[inline(always)]
+                || total.iter_mut().zip(other).for_each(|(t, o)| *t += o),
+            );
+        }
+    });
+    Some(&first.draw_gradients)
 }
 
 /// The nodes that a program reads from those around it and that want a gradient.

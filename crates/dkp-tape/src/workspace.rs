@@ -32,9 +32,9 @@ pub struct Workspace {
     values: Buffer,
     /// Adjoints of inner nodes, meaningful where `touched`.
     adjoints: Buffer,
-    touched: Vec<bool>,
-    /// Gradients of leaves, which add up until they are cleared.
+    /// Gradients of leaves, which add up until they are cleared; meaningful where `touched`, which a backward pass makes all of them.
     pub(crate) gradients: Buffer,
+    touched: Vec<bool>,
     scratch: Buffer,
     ids: Vec<u64>,
     ids_set: bool,
@@ -55,8 +55,8 @@ impl Workspace {
         Workspace {
             values,
             adjoints: buffer(program.adjoints),
-            touched: vec![false; program.slots.len()],
             gradients: buffer(program.gradients),
+            touched: program.slots.iter().map(|s| matches!(s.gradient, Gradient::Leaf(_))).collect(),
             scratch: buffer(program.scratch),
             ids: vec![0; program.point_count.unwrap_or(0)],
             ids_set: program.point_count.is_none(),
@@ -148,7 +148,7 @@ impl Workspace {
         self.check_outer(outer);
         self.ready = None;
         self.jitter = Jitter::default();
-        self.touched.fill(false);
+        self.forget_adjoints();
         let program = self.program.clone();
         assert!(self.ids_set, "forward: the point ids of \"{}\" have not been set", program.name);
         for (index, kind) in program.kinds.iter().enumerate() {
@@ -230,7 +230,8 @@ impl Workspace {
                 },
             });
         }
-        self.touched.fill(false);
+        self.forget_adjoints();
+        self.complete_gradients();
         self.check_gradients()
     }
 
@@ -270,7 +271,29 @@ impl Workspace {
 
     /// Sets the gradients of all leaves to zero.
     pub fn clear_gradients(&mut self) {
-        self.gradients.fill(0.0);
+        self.renew_gradients();
+        self.complete_gradients();
+    }
+
+    /// The same where a backward pass follows before they are read: the first contributions replace what is there.
+    pub(crate) fn renew_gradients(&mut self) {
+        let slots = self.program.slots.iter();
+        self.touched.iter_mut().zip(slots).for_each(|(t, slot)| *t &= !matches!(slot.gradient, Gradient::Leaf(_)));
+    }
+
+    /// Leaves to which nothing has been added have a gradient of zero.
+    fn complete_gradients(&mut self) {
+        for (touched, slot) in self.touched.iter_mut().zip(&self.program.slots) {
+            if let (false, Gradient::Leaf(offset)) = (*touched, slot.gradient) {
+                self.gradients[offset..offset + slot.rows * slot.cols].fill(0.0);
+                *touched = true;
+            }
+        }
+    }
+
+    fn forget_adjoints(&mut self) {
+        let slots = self.program.slots.iter();
+        self.touched.iter_mut().zip(slots).for_each(|(t, slot)| *t &= matches!(slot.gradient, Gradient::Leaf(_)));
     }
 
     /// The jitter that the last forward pass needed.
@@ -319,10 +342,12 @@ impl Workspace {
         }
     }
 
-    /// Fills what operations must not read before they have written it with NaN.
+    /// Fills what operations must not read before they have written it with NaN. Gradients are as if they had been cleared.
     pub(crate) fn poison(&mut self) {
         self.scratch.fill(f64::NAN);
         self.adjoints.fill(f64::NAN);
+        self.renew_gradients();
+        self.gradients.fill(f64::NAN);
     }
 
     /// A node's elements; of this workspace's own nodes only.
