@@ -13,7 +13,8 @@ use crate::random::Key;
 use crate::workspace::{Buffer, Pass, Workspace, buffer};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// How much there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +127,8 @@ pub struct Scopes {
     /// Benches that are not in use.
     draw_benches: Pool<DrawBench>,
     tile_benches: Pool<Workspace>,
-    results: Vec<DrawResult>,
+    results: Vec<Mutex<DrawResult>>,
+    tally: Mutex<Tally>,
     totals: Totals,
 }
 
@@ -203,6 +205,7 @@ impl Scopes {
             draw_benches: Pool::default(),
             tile_benches: Pool::default(),
             results: Vec::new(),
+            tally: Mutex::default(),
             totals: Totals::default(),
         }
     }
@@ -244,26 +247,31 @@ impl Scopes {
         }
         self.step.forward(key, job.pass())?;
 
-        let mut results = std::mem::take(&mut self.results);
-        let draws = &mut results[..plan.draws];
-        draws.par_iter_mut().enumerate().with_max_len(1).for_each(|(d, result)| self.run_draw(&job, d, result));
-        self.results = results;
-
-        if let Some(failure) = self.results[..plan.draws].iter_mut().find_map(|r| r.failure.take()) {
+        // threads take draws in their order, so that gradients can be added in it while others still run
+        let claimed = AtomicUsize::new(0);
+        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(|_| {
+            loop {
+                let d = claimed.fetch_add(1, Ordering::Relaxed);
+                if d >= plan.draws {
+                    break;
+                }
+                self.run_draw(&job, d);
+            }
+        });
+        if let Some(failure) = self.results[..plan.draws].iter().find_map(|r| lock(r).failure.take()) {
             return Err(failure);
         }
         self.sum_outputs(plan);
         if let Some(weights) = weights {
-            let results = &mut self.results[..plan.draws];
-            if let Some(total) = total_draw_gradients(results) {
-                for r in &self.draw_returns {
-                    self.step.add_adjoint(r.index, &total[r.range.clone()]);
+            for (d, result) in self.results[..plan.draws].iter().enumerate() {
+                let result = lock(result);
+                // the first has the sum of all
+                for r in self.draw_returns.iter().filter(|_| d == 0) {
+                    self.step.add_adjoint(r.index, &result.draw_gradients[r.range.clone()]);
                 }
-            }
-            for r in self.tile_returns.iter().filter(|r| r.depth == 0) {
-                results
-                    .iter()
-                    .for_each(|result| self.step.add_adjoint(r.index, &result.tile_gradients[r.range.clone()]));
+                for r in self.tile_returns.iter().filter(|r| r.depth == 0) {
+                    self.step.add_adjoint(r.index, &result.tile_gradients[r.range.clone()]);
+                }
             }
             self.step.backward(weights.step)?;
         }
@@ -275,17 +283,21 @@ impl Scopes {
         let (draws, chunks) = (job.plan.draws, job.plan.chunks());
         let threads = rayon::current_num_threads();
         let (draw, tile) = (&self.draw_program, &self.tile_program);
-        self.results.resize_with(self.results.len().max(draws), || DrawResult {
-            draw_gradients: buffer(0),
-            tile_gradients: buffer(0),
-            draw_outputs: vec![0.0; draw.outputs.len()],
-            tile_outputs: vec![0.0; tile.outputs.len()],
-            jitter: Jitter::default(),
-            failure: None,
+        self.results.resize_with(self.results.len().max(draws), || {
+            Mutex::new(DrawResult {
+                draw_gradients: buffer(0),
+                tile_gradients: buffer(0),
+                draw_outputs: vec![0.0; draw.outputs.len()],
+                tile_outputs: vec![0.0; tile.outputs.len()],
+                jitter: Jitter::default(),
+                failure: None,
+            })
         });
         // an evaluation may have a thousand draws: gradients are not kept for those
         if job.weights.is_some() {
-            for result in &mut self.results[..draws] {
+            lock(&self.tally).begin(draws);
+            for result in &self.results[..draws] {
+                let result = &mut *lock(result);
                 let grow = |b: &mut Buffer, len: usize| b.resize(b.len().max(len), 0.0);
                 grow(&mut result.draw_gradients, draw.gradients);
                 grow(&mut result.tile_gradients, tile.gradients);
@@ -315,14 +327,17 @@ impl Scopes {
         Chunk { gradients: buffer(tile.gradients), outputs, jitter: Jitter::default(), failure: None }
     }
 
-    fn run_draw(&self, job: &Job<'_>, d: usize, result: &mut DrawResult) {
+    fn run_draw(&self, job: &Job<'_>, d: usize) {
         let mut bench = self.draw_benches.take(|| self.draw_bench(job));
-        result.failure = self.run_draw_in(job, d, result, &mut bench).err();
+        let mut result = lock(&self.results[d]);
+        result.failure = self.run_draw_in(job, d, &mut result, &mut bench).err();
         if let Some(failure) = &mut result.failure {
             failure.place.draw = Some(d);
         }
         if job.weights.is_some() {
             std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
+            drop(result);
+            lock(&self.tally).finish(d, &self.results);
         }
         self.draw_benches.put(bench);
     }
@@ -443,6 +458,7 @@ impl Scopes {
         tile.clear();
         tile.resize(self.tile_program.outputs.len(), 0.0);
         for result in &self.results[..plan.draws] {
+            let result = lock(result);
             draw.iter_mut().zip(&result.draw_outputs).for_each(|(t, v)| *t += v);
             tile.iter_mut().zip(&result.tile_outputs).for_each(|(t, v)| *t += v);
             jitter.merge(result.jitter);
@@ -450,21 +466,39 @@ impl Scopes {
     }
 }
 
-/// Adds the gradients of all draws, in their order, to those of the first.
-fn total_draw_gradients(draws: &mut [DrawResult]) -> Option<&Buffer> {
-    /// Numbers that a thread adds at a time.
-    const PIECE: usize = 4096;
-    let (first, others) = draws.split_first_mut()?;
-    first.draw_gradients.par_chunks_mut(PIECE).enumerate().for_each(|(i, total)| {
-        for other in &*others {
-            let other = &other.draw_gradients[i * PIECE..][..total.len()];
-            vectorized(
-                #[inline(always)]
-                || total.iter_mut().zip(other).for_each(|(t, o)| *t += o),
-            );
+/// Which draws have finished; their gradients are added to those of the first in the draws' order, whichever finishes first.
+#[derive(Default)]
+struct Tally {
+    finished: Vec<bool>,
+    /// How many have been added.
+    added: usize,
+}
+
+impl Tally {
+    fn begin(&mut self, draws: usize) {
+        self.finished.clear();
+        self.finished.resize(draws, false);
+        self.added = 0;
+    }
+
+    /// Adds what can be added now that draw d has finished.
+    fn finish(&mut self, d: usize, results: &[Mutex<DrawResult>]) {
+        self.finished[d] = true;
+        while self.finished.get(self.added) == Some(&true) {
+            if self.added > 0 {
+                let (mut total, own) = (lock(&results[0]), lock(&results[self.added]));
+                vectorized(
+                    #[inline(always)]
+                    || total.draw_gradients.iter_mut().zip(&*own.draw_gradients).for_each(|(t, o)| *t += o),
+                );
+            }
+            self.added += 1;
         }
-    });
-    Some(&first.draw_gradients)
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// The nodes that a program reads from those around it and that want a gradient.
@@ -508,7 +542,7 @@ impl<T> Pool<T> {
     /// There are enough unless `fill` itself waits for other threads: then one more is made.
     fn take(&self, make: impl FnOnce() -> T) -> T {
         let thread = rayon::current_thread_index();
-        let mut all = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut all = lock(&self.0);
         let of = |last: Option<usize>| all.iter().position(|(thread, _)| *thread == last);
         match of(thread).or_else(|| of(None)).or(all.len().checked_sub(1)) {
             Some(index) => all.swap_remove(index).1,
@@ -517,7 +551,7 @@ impl<T> Pool<T> {
     }
 
     fn put(&self, bench: T) {
-        self.0.lock().unwrap_or_else(|e| e.into_inner()).push((rayon::current_thread_index(), bench));
+        lock(&self.0).push((rayon::current_thread_index(), bench));
     }
 }
 
