@@ -45,6 +45,7 @@
 mod dense;
 mod failure;
 pub mod gradcheck;
+mod layout;
 pub mod math;
 mod node;
 pub mod operation;

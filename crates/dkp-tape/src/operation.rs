@@ -136,7 +136,10 @@ impl<'a> Adjoint<'a> {
 pub struct Targets<'a> {
     pub(crate) slots: &'a [Slot],
     pub(crate) arguments: &'a [u32],
-    pub(crate) adjoints: &'a mut [f64],
+    /// Adjoints before and behind that of the result.
+    pub(crate) adjoints: [&'a mut [f64]; 2],
+    /// Where the second part begins.
+    pub(crate) behind: usize,
     pub(crate) gradients: &'a mut [f64],
     /// Nodes to which something has been added: inner ones in this pass, leaves since their gradients were cleared.
     pub(crate) touched: &'a mut [bool],
@@ -154,7 +157,8 @@ impl Targets<'_> {
         let values = match slot.gradient {
             Gradient::None => return None,
             Gradient::Leaf(offset) => &mut self.gradients[offset..offset + size],
-            Gradient::Inner(offset) => &mut self.adjoints[offset..offset + size],
+            Gradient::Inner(offset) if offset < self.behind => &mut self.adjoints[0][offset..offset + size],
+            Gradient::Inner(offset) => &mut self.adjoints[1][offset - self.behind..][..size],
         };
         let first = !std::mem::replace(&mut self.touched[index], true);
         Some(Target { accum: if first { Accum::Replace } else { Accum::Add }, values, rows: slot.rows })

@@ -16,6 +16,8 @@ pub struct Program {
     /// This program's leaves for nodes of enclosing ones.
     pub(crate) imported: HashMap<(TapeId, u32), Node>,
     pub(crate) outputs: Vec<(String, Node)>,
+    /// Nodes that nested programs read.
+    pub(crate) read: Vec<u32>,
     pub(crate) point_count: Option<usize>,
     /// Lengths of a workspace's buffers.
     pub(crate) values: usize,
@@ -60,6 +62,10 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    pub(crate) fn adjoint_size(&self) -> usize {
+        aligned(self.rows * self.cols)
+    }
+
     pub(crate) fn values<'a>(&self, own: &'a [f64], outer: &[&'a Workspace]) -> &'a [f64] {
         match self.value {
             Value::Own(offset) => &own[offset..offset + self.rows * self.cols],

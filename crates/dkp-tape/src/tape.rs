@@ -1,10 +1,11 @@
 //! Recording.
 
+use crate::layout::place_adjoints;
 use crate::node::{Node, Shape, TapeId};
 use crate::operation::Operation;
 use crate::program::{Gradient, Kind, Program, Slot, Value, aligned};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A program being recorded: call operations on nodes, declare outputs, then [`finish`](Tape::finish).
 ///
@@ -38,6 +39,9 @@ pub struct Tape {
     id: TapeId,
     name: String,
     ancestors: Vec<TapeId>,
+    /// What nested tapes read of this one, and of each ancestor.
+    read: Reads,
+    outer_reads: Vec<Reads>,
     slots: Vec<Slot>,
     kinds: Vec<Kind>,
     section: Arc<str>,
@@ -46,10 +50,12 @@ pub struct Tape {
     sites: u32,
     point_count: Option<usize>,
     values: usize,
-    adjoints: usize,
     gradients: usize,
     scratch: usize,
 }
+
+/// Nodes of a tape that nested ones read, until it is finished.
+type Reads = Arc<Mutex<Option<Vec<u32>>>>;
 
 /// Memory that an operation asks for, in numbers.
 #[derive(Clone, Copy, Default)]
@@ -63,21 +69,24 @@ pub struct Memory {
 impl Tape {
     /// A program that stands alone or encloses others.
     pub fn new(name: &str) -> Tape {
-        Tape::with_ancestors(name, Vec::new())
+        Tape::with_ancestors(name, Vec::new(), Vec::new())
     }
 
     /// A program that runs inside this one and may read its nodes.
     pub fn nested(&self, name: &str) -> Tape {
-        let mut ancestors = self.ancestors.clone();
+        let (mut ancestors, mut reads) = (self.ancestors.clone(), self.outer_reads.clone());
         ancestors.push(self.id);
-        Tape::with_ancestors(name, ancestors)
+        reads.push(self.read.clone());
+        Tape::with_ancestors(name, ancestors, reads)
     }
 
-    fn with_ancestors(name: &str, ancestors: Vec<TapeId>) -> Tape {
+    fn with_ancestors(name: &str, ancestors: Vec<TapeId>, outer_reads: Vec<Reads>) -> Tape {
         Tape {
             id: TapeId::fresh(),
             name: name.to_string(),
             ancestors,
+            read: Arc::new(Mutex::new(Some(Vec::new()))),
+            outer_reads,
             slots: Vec::new(),
             kinds: Vec::new(),
             section: Arc::from(""),
@@ -86,7 +95,6 @@ impl Tape {
             sites: 0,
             point_count: None,
             values: 0,
-            adjoints: 0,
             gradients: 0,
             scratch: 0,
         }
@@ -140,8 +148,11 @@ impl Tape {
         self.outputs.push((name.to_string(), node));
     }
 
-    /// Ends the recording.
-    pub fn finish(self) -> Arc<Program> {
+    /// Ends the recording. Nested tapes read no further nodes of it then.
+    pub fn finish(mut self) -> Arc<Program> {
+        let read = self.read.lock().unwrap_or_else(|e| e.into_inner()).take().unwrap_or_default();
+        let outside: Vec<u32> = self.outputs.iter().map(|(_, node)| node.index).chain(read.iter().copied()).collect();
+        let adjoints = place_adjoints(&mut self.slots, &self.kinds, &outside);
         Arc::new(Program {
             id: self.id,
             name: self.name,
@@ -152,7 +163,8 @@ impl Tape {
             outputs: self.outputs,
             point_count: self.point_count,
             values: self.values,
-            adjoints: self.adjoints,
+            read,
+            adjoints,
             gradients: self.gradients,
             scratch: self.scratch,
         })
@@ -214,10 +226,8 @@ impl Tape {
                 self.gradients += size;
                 Gradient::Leaf(self.gradients - size)
             }
-            _ => {
-                self.adjoints += size;
-                Gradient::Inner(self.adjoints - size)
-            }
+            // its place is known when all that reads it is
+            _ => Gradient::Inner(0),
         };
         self.slots.push(Slot { rows, cols, value, gradient });
         self.kinds.push(kind);
@@ -241,6 +251,13 @@ impl Tape {
                 self.name
             );
         };
+        match &mut *self.outer_reads[depth].lock().unwrap_or_else(|e| e.into_inner()) {
+            Some(read) => read.push(node.index),
+            None => panic!(
+                "{operation}: the tape of the {} argument is finished; finish it after those in it",
+                node.shape()
+            ),
+        }
         let kind = Kind::Outer { depth, index: node.index as usize };
         let own = self.push(kind, node.shape(), 0, node.differentiable);
         self.imported.insert((node.tape, node.index), own);

@@ -213,7 +213,9 @@ impl Workspace {
             let (Value::Own(offset), Gradient::Inner(adjoint)) = (slot.value, slot.gradient) else { continue };
             let size = slot.rows * slot.cols;
             let start = offset + aligned(size);
-            let (before, seed) = self.adjoints.split_at_mut(adjoint);
+            let behind = adjoint + slot.adjoint_size();
+            let (before, rest) = self.adjoints.split_at_mut(adjoint);
+            let (seed, after) = rest.split_at_mut(slot.adjoint_size());
             op.adjoint(Adjoint {
                 inputs: Inputs { slots: &program.slots, arguments, own: &self.values, outer },
                 output: &self.values[offset..offset + size],
@@ -224,7 +226,8 @@ impl Workspace {
                 targets: Targets {
                     slots: &program.slots,
                     arguments,
-                    adjoints: before,
+                    adjoints: [before, after],
+                    behind,
                     gradients: &mut self.gradients,
                     touched: &mut self.touched,
                 },
@@ -315,10 +318,12 @@ impl Workspace {
     ///
     /// # Panics
     ///
-    /// If the node is not of this program, or the shape is wrong.
+    /// If the node is not of this program, no nested program reads it, or the shape is wrong.
     #[track_caller]
     pub fn add_gradient(&mut self, node: Node, gradient: MatRef<'_, f64>) {
         let index = self.index("add_gradient", node);
+        let read = self.program.read.contains(&node.index);
+        assert!(read, "add_gradient: no nested program reads node {index} of \"{}\"", self.program.name);
         let shape = Shape(gradient.nrows(), gradient.ncols());
         assert!(shape == node.shape(), "add_gradient: a {shape} gradient for a {} node", node.shape());
         let values: Vec<f64> = (0..node.len()).map(|e| gradient[(e % node.rows(), e / node.rows())]).collect();
@@ -330,7 +335,8 @@ impl Workspace {
         let targets = &mut Targets {
             slots: &self.program.slots,
             arguments: &[index as u32],
-            adjoints: &mut self.adjoints,
+            behind: self.adjoints.len(),
+            adjoints: [&mut self.adjoints, &mut []],
             gradients: &mut self.gradients,
             touched: &mut self.touched,
         };
