@@ -59,7 +59,7 @@ mod workspace;
 pub use failure::{Failure, Place, Problem};
 pub use node::{Lower, Node, Operand};
 pub use operation::Jitter;
-pub use ops::{Jet, KernelMap, ParameterArray};
+pub use ops::{Jet, KernelMap, ParameterArray, Point};
 pub use program::Program;
 pub use scopes::{Fill, Plan, Scopes, Totals, Visit, Visitor, Weights};
 pub use tape::{Memory, Tape};

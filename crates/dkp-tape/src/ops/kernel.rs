@@ -5,7 +5,7 @@
 
 mod map;
 
-pub use map::{Jet, KernelMap, ParameterArray};
+pub use map::{Jet, KernelMap, ParameterArray, Point};
 
 use super::{scalar, square, vector};
 use crate::math::vectorized;
@@ -54,7 +54,7 @@ impl Tape {
         let planes = if arguments.iter().any(|a| a.differentiable) { Kernel::<K>::PLANES } else { 0 };
         let height = kernel.height(g.rows(), g.len());
         let saved = if K::FROM_VALUE { 0 } else { planes * g.len() };
-        // sums of rows, columns and parameters, a diagonal, and what is summed for a column
+        // sums of rows, columns and parameters, a diagonal, and what is summed for a column; or a diagonal and its roots
         let memory = Memory { saved, scratch: (3 + names.len()) * height + g.cols() };
         self.record(Box::new(kernel), &arguments, (g.rows(), g.cols()), memory)
     }
@@ -205,21 +205,44 @@ impl<K: KernelMap> Operation for Kernel<K> {
         let theta = self.parameters(&inputs);
         let g = inputs.slice(0);
         let height = self.height(rows, output.len());
-        let (r, c) = self.diagonals(&inputs, rows, &mut scratch[..height]);
+        let (diagonal, scratch) = scratch.split_at_mut(height);
+        let (roots, scratch) = scratch.split_at_mut(height);
+        let (r, c) = self.diagonals(&inputs, rows, diagonal);
+        let inverses = &mut scratch[..height];
+        for ((root, inverse), &r) in roots.iter_mut().zip(&mut *inverses).zip(if K::OF_LENGTHS { r } else { &[] }) {
+            let point = Point::new(r);
+            (*root, *inverse) = (point.root, point.inverse);
+        }
         let derivatives = if gradient && !saved.is_empty() { Self::PLANES * height } else { 0 };
         vectorized(
             #[inline(always)]
             || {
                 // here, where the compiler sees that it is as long as a column
                 let r = &r[..height];
+                let diagonal = Diagonal::<K>::new(r, roots, inverses);
                 for (j, (out, g)) in output.chunks_exact_mut(height).zip(g.chunks_exact(height)).enumerate() {
                     let saved = &mut saved[j * derivatives..(j + 1) * derivatives];
                     let (g, c) = (&g[..height], c[j]);
                     let out = &mut out[..height];
                     if self.block == Block::Diagonal {
-                        Self::column(height, |i| self.map.at(&theta, g[i], r[i], r[i]), |i, v| out[i] = v, saved);
+                        Self::column(
+                            height,
+                            #[inline(always)]
+                            |i| self.map.between(&theta, g[i], diagonal.point(i), diagonal.point(i)),
+                            #[inline(always)]
+                            |i, v| out[i] = v,
+                            saved,
+                        );
                     } else {
-                        Self::column(height, |i| self.map.at(&theta, g[i], r[i], c), |i, v| out[i] = v, saved);
+                        let c = Point::new(c);
+                        Self::column(
+                            height,
+                            #[inline(always)]
+                            |i| self.map.between(&theta, g[i], diagonal.point(i), c),
+                            #[inline(always)]
+                            |i, v| out[i] = v,
+                            saved,
+                        );
                     }
                 }
             },
@@ -303,6 +326,28 @@ impl<K: KernelMap> Operation for Kernel<K> {
                 target.add_constant(sum(terms));
             }
         }
+    }
+}
+
+/// The points of rows, with their roots if the kernel needs them.
+struct Diagonal<'a, K> {
+    squares: &'a [f64],
+    roots: &'a [f64],
+    inverses: &'a [f64],
+    kernel: std::marker::PhantomData<K>,
+}
+
+impl<'a, K: KernelMap> Diagonal<'a, K> {
+    #[inline(always)]
+    fn new(squares: &'a [f64], roots: &'a [f64], inverses: &'a [f64]) -> Diagonal<'a, K> {
+        let n = squares.len();
+        Diagonal { squares, roots: &roots[..n], inverses: &inverses[..n], kernel: std::marker::PhantomData }
+    }
+
+    #[inline(always)]
+    fn point(&self, i: usize) -> Point {
+        let [root, inverse] = if K::OF_LENGTHS { [self.roots[i], self.inverses[i]] } else { [0.0; 2] };
+        Point { square: self.squares[i], root, inverse }
     }
 }
 

@@ -29,7 +29,7 @@ mod sum;
 mod symmetric_product;
 mod transpose;
 
-pub use kernel::{Jet, KernelMap, ParameterArray};
+pub use kernel::{Jet, KernelMap, ParameterArray, Point};
 
 use crate::node::Node;
 

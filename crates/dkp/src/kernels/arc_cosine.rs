@@ -7,7 +7,7 @@
 //! normalised so that K_ii is 1, G_ii and 3G_ii². None has a parameter. Where both rows are zero θ is taken as 0, so that the
 //! diagonal is right; where one is zero the value is its limit and the derivatives are 0.
 
-use dkp_tape::{Jet, KernelMap, math};
+use dkp_tape::{Jet, KernelMap, Point, math};
 use std::f64::consts::FRAC_1_PI;
 
 /// Order 0, of step units: K = 1 − θ/π.
@@ -33,6 +33,8 @@ pub struct ArcCosine2;
 struct Angle {
     /// √(rc)
     lengths: f64,
+    /// 1/√(rc)
+    inverse: f64,
     cos: f64,
     sin: f64,
     /// π − θ
@@ -43,16 +45,19 @@ struct Angle {
 
 impl Angle {
     #[inline(always)]
-    fn new(g: f64, row: f64, col: f64) -> Angle {
-        // of equal numbers exactly that number, so that the diagonal has θ = 0
-        let lengths = (row * col).sqrt();
-        let ratio = g / lengths;
+    fn new(g: f64, row: Point, col: Point) -> Angle {
+        // a step of Newton's method each for √(rc) and g/√(rc): of equal numbers exactly that number and 1, so that the diagonal has θ = 0
+        let (guess, inverse) = (row.root * col.root, row.inverse * col.inverse);
+        let better = (-guess).mul_add(guess, row.square * col.square).mul_add(0.5 * inverse, guess);
+        let lengths = if guess == 0.0 { 0.0 } else { better };
+        let guess = g * inverse;
+        let ratio = (-guess).mul_add(lengths, g).mul_add(inverse, guess);
         let at_most = if ratio > 1.0 { 1.0 } else { ratio };
         let clipped = if at_most < -1.0 { -1.0 } else { at_most };
         let cos = if lengths > 0.0 { clipped } else { 1.0 + 0.0 * g };
         let sin = math::positive_part((1.0 - cos) * (1.0 + cos)).sqrt();
-        let one_is_zero = (row == 0.0) != (col == 0.0);
-        Angle { lengths, cos, sin, supplement: math::acos(-cos), regular: if one_is_zero { 0.0 } else { 1.0 } }
+        let one_is_zero = (row.square == 0.0) != (col.square == 0.0);
+        Angle { lengths, inverse, cos, sin, supplement: math::acos(-cos), regular: if one_is_zero { 0.0 } else { 1.0 } }
     }
 
     /// J₁(θ)
@@ -65,6 +70,7 @@ impl Angle {
 impl KernelMap for ArcCosine0 {
     type Parameters = [f64; 0];
     const NAMES: &'static [&'static str] = &[];
+    const OF_LENGTHS: bool = true;
 
     fn name(&self) -> String {
         "arccos0".to_string()
@@ -72,12 +78,17 @@ impl KernelMap for ArcCosine0 {
 
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
+        self.between(&[], g, Point::new(row), Point::new(col))
+    }
+
+    #[inline(always)]
+    fn between(&self, _: &[f64; 0], g: f64, row: Point, col: Point) -> Jet<[f64; 0]> {
         let angle = Angle::new(g, row, col);
         // ∂θ/∂g = −1/(√(rc)·sin θ), ∂θ/∂r = cos θ/(2r·sin θ)
         let finite = angle.sin * angle.lengths > 0.0;
         let slope = if finite { FRAC_1_PI / angle.sin } else { 0.0 };
-        let along = |d: f64| if finite { -0.5 * slope * angle.cos / d } else { 0.0 };
-        let by_length = if finite { slope / angle.lengths } else { 0.0 };
+        let along = |p: Point| if finite { -0.5 * slope * angle.cos * p.inverse * p.inverse } else { 0.0 };
+        let by_length = if finite { slope * angle.inverse } else { 0.0 };
         Jet { value: FRAC_1_PI * angle.supplement, g: by_length, row: along(row), col: along(col), parameters: [] }
     }
 }
@@ -85,6 +96,7 @@ impl KernelMap for ArcCosine0 {
 impl KernelMap for Relu {
     type Parameters = [f64; 0];
     const NAMES: &'static [&'static str] = &[];
+    const OF_LENGTHS: bool = true;
 
     fn name(&self) -> String {
         "relu".to_string()
@@ -92,18 +104,24 @@ impl KernelMap for Relu {
 
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
+        self.between(&[], g, Point::new(row), Point::new(col))
+    }
+
+    #[inline(always)]
+    fn between(&self, _: &[f64; 0], g: f64, row: Point, col: Point) -> Jet<[f64; 0]> {
         let angle = Angle::new(g, row, col);
         let value = FRAC_1_PI * angle.lengths * angle.j1();
         // √(c/r) = c/√(rc)
-        let scaled = if angle.lengths > 0.0 { 0.5 * FRAC_1_PI * angle.sin / angle.lengths } else { 0.0 };
+        let scaled = if angle.lengths > 0.0 { 0.5 * FRAC_1_PI * angle.sin * angle.inverse } else { 0.0 };
         let slope = FRAC_1_PI * angle.supplement * angle.regular;
-        Jet { value, g: slope, row: scaled * col, col: scaled * row, parameters: [] }
+        Jet { value, g: slope, row: scaled * col.square, col: scaled * row.square, parameters: [] }
     }
 }
 
 impl KernelMap for ArcCosine2 {
     type Parameters = [f64; 0];
     const NAMES: &'static [&'static str] = &[];
+    const OF_LENGTHS: bool = true;
 
     fn name(&self) -> String {
         "arccos2".to_string()
@@ -111,15 +129,20 @@ impl KernelMap for ArcCosine2 {
 
     #[inline(always)]
     fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
+        self.between(&[], g, Point::new(row), Point::new(col))
+    }
+
+    #[inline(always)]
+    fn between(&self, _: &[f64; 0], g: f64, row: Point, col: Point) -> Jet<[f64; 0]> {
         let angle = Angle::new(g, row, col);
-        let Angle { lengths, cos, sin, supplement, regular } = angle;
+        let Angle { lengths, cos, sin, supplement, regular, .. } = angle;
         let j2 = supplement.mul_add((2.0 * cos).mul_add(cos, 1.0), 3.0 * sin * cos);
         let half = regular * FRAC_1_PI * sin.mul_add(cos, supplement);
         Jet {
-            value: FRAC_1_PI * row * col * j2,
+            value: FRAC_1_PI * row.square * col.square * j2,
             g: 4.0 * FRAC_1_PI * lengths * angle.j1(),
-            row: col * half,
-            col: row * half,
+            row: col.square * half,
+            col: row.square * half,
             parameters: [],
         }
     }

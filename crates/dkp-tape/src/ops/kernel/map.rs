@@ -29,6 +29,26 @@ impl<T> Jet<T> {
     }
 }
 
+/// A diagonal element with its root and the inverse of that, which are computed once for many elements of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// The diagonal element d.
+    pub square: f64,
+    /// √d.
+    pub root: f64,
+    /// 1/√d.
+    pub inverse: f64,
+}
+
+impl Point {
+    /// The point with a diagonal element.
+    #[inline(always)]
+    pub fn new(square: f64) -> Point {
+        let root = square.sqrt();
+        Point { square, root, inverse: 1.0 / root }
+    }
+}
+
 /// A kernel's parameters, or its derivatives in them: an array `[f64; P]`, P at most four.
 pub trait ParameterArray: Copy + Send + Sync + 'static {
     /// How many there are.
@@ -100,6 +120,9 @@ pub trait KernelMap: Send + Sync + 'static {
     /// Whether [`again`](KernelMap::again) is cheap: then no derivatives are kept, and the adjoint asks for them.
     const FROM_VALUE: bool = false;
 
+    /// Whether the kernel needs the roots of r and c: then [`between`](KernelMap::between) is asked for its elements.
+    const OF_LENGTHS: bool = false;
+
     /// What files call the kernel: by default its type's name.
     fn name(&self) -> String {
         let path = std::any::type_name::<Self>();
@@ -108,6 +131,12 @@ pub trait KernelMap: Send + Sync + 'static {
 
     /// The kernel at one element.
     fn at(&self, parameters: &Self::Parameters, g: f64, row: f64, col: f64) -> Jet<Self::Parameters>;
+
+    /// The same between two points whose roots are known.
+    #[inline(always)]
+    fn between(&self, parameters: &Self::Parameters, g: f64, row: Point, col: Point) -> Jet<Self::Parameters> {
+        self.at(parameters, g, row.square, col.square)
+    }
 
     /// The same where its value is known.
     #[inline(always)]
