@@ -2,7 +2,8 @@
 //!
 //! A backward pass goes from the last node to the first. A node's adjoint begins when the last operation that reads the node is carried back,
 //! or before all of them where it comes from outside, and ends with the node's own operation. Its memory is then used again, most
-//! recently used first, so that it is still in the caches: a program needs room for a few adjoints and not for all.
+//! recently used first, so that it is still in the caches: a program needs room for a few adjoints and not for all. Where an argument's adjoint is
+//! just that of the result, as in a sum, it takes over its memory.
 
 use crate::program::{Gradient, Kind, Slot};
 
@@ -21,14 +22,25 @@ pub(crate) fn place_adjoints(slots: &mut [Slot], kinds: &[Kind], outside: &[u32]
     };
     place(outside, slots, &mut memory, &mut placed);
     for (index, kind) in kinds.iter().enumerate().rev() {
-        let (Kind::Operation { arguments, .. }, Gradient::Inner(offset)) = (kind, slots[index].gradient) else {
+        let (Kind::Operation { op, arguments, .. }, Gradient::Inner(offset)) = (kind, slots[index].gradient) else {
             continue;
         };
-        if placed[index] {
-            place(arguments, slots, &mut memory, &mut placed);
-            memory.free.push((offset, slots[index].adjoint_size()));
-        } else {
+        if !placed[index] {
             slots[index].gradient = Gradient::None;
+            continue;
+        }
+        let alone = |a: &u32| arguments.iter().filter(|&other| other == a).count() == 1;
+        let passed = op.passes().map(|i| arguments[i]).filter(alone).map(|a| a as usize);
+        match passed.filter(|&a| !placed[a] && matches!(slots[a].gradient, Gradient::Inner(_))) {
+            Some(a) => {
+                slots[a].gradient = Gradient::Inner(offset);
+                placed[a] = true;
+                place(arguments, slots, &mut memory, &mut placed);
+            }
+            None => {
+                place(arguments, slots, &mut memory, &mut placed);
+                memory.free.push((offset, slots[index].adjoint_size()));
+            }
         }
     }
     memory.end
@@ -102,14 +114,19 @@ mod tests {
             i..=if output { usize::MAX } else { last.map_or(0, |(r, _)| r) }
         };
         let overlap = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
+        let mut taken_over = 0;
         let nodes: Vec<usize> = (0..program.slots.len()).filter(|&i| place(i).is_some()).collect();
         for (n, &i) in nodes.iter().enumerate() {
             for &j in &nodes[..n] {
                 let together = life(j).contains(&i);
                 let shared = overlap(&place(i).unwrap(), &place(j).unwrap());
-                assert!(!(together && shared), "nodes {j} and {i} share memory");
+                let passed = matches!(&program.kinds[i], Kind::Operation { op, arguments, .. }
+                    if op.passes().is_some_and(|k| arguments[k] as usize == j));
+                taken_over += usize::from(shared && passed);
+                assert!(!(together && shared) || passed, "nodes {j} and {i} share memory");
             }
         }
+        assert_eq!(taken_over, 3, "each sum's adjoint is that of the sum before");
         // all but the leaf and two that nothing reads, in the room that a few of them would need
         assert_eq!(nodes.len(), program.slots.len() - 3);
         assert!(program.adjoints < 4 * aligned(100), "{}", program.adjoints);

@@ -20,6 +20,12 @@ pub trait Operation: Send + Sync {
 
     /// Adds to the inputs' adjoints.
     fn adjoint(&self, run: Adjoint<'_>);
+
+    /// The argument, if any, of the output's shape whose adjoint gets Ȳ itself: where nothing else has been added to it yet, it takes over Ȳ's
+    /// memory, and [`Targets::get`] has none for it.
+    fn passes(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// What [`Operation::forward`] works with.
@@ -146,7 +152,7 @@ pub struct Targets<'a> {
 }
 
 impl Targets<'_> {
-    /// Where to add argument `i`'s contribution; none if no gradient is wanted there.
+    /// Where to add argument `i`'s contribution; none if no gradient is wanted there, or it is there already ([`Operation::passes`]).
     ///
     /// The caller must then write every element once, as the target's `accum` says; of a lower-triangular argument those of the triangle, for
     /// who reads its gradient reads no others.
@@ -157,7 +163,11 @@ impl Targets<'_> {
         let values = match slot.gradient {
             Gradient::None => return None,
             Gradient::Leaf(offset) => &mut self.gradients[offset..offset + size],
-            Gradient::Inner(offset) if offset < self.behind => &mut self.adjoints[0][offset..offset + size],
+            Gradient::Inner(offset) if offset < self.adjoints[0].len() => &mut self.adjoints[0][offset..offset + size],
+            Gradient::Inner(offset) if offset < self.behind => {
+                self.touched[index] = true;
+                return None;
+            }
             Gradient::Inner(offset) => &mut self.adjoints[1][offset - self.behind..][..size],
         };
         let first = !std::mem::replace(&mut self.touched[index], true);

@@ -42,6 +42,10 @@ impl Operation for Combination {
         self.name
     }
 
+    fn passes(&self) -> Option<usize> {
+        Some(0)
+    }
+
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
         let pairs = run.inputs.slice(0).iter().zip(run.inputs.slice(1));
         vectorized(
