@@ -152,15 +152,15 @@ fn synthetic(points: usize, features: usize) -> anyhow::Result<Dataset> {
 fn flops(family: Family, layers: usize, features: usize, m: usize, b: usize, s: usize) -> f64 {
     let (l, f, m, b, s) = (layers as f64, features as f64, m as f64, b as f64, s as f64);
     let (cube, square) = (m * m * m, m * m * b);
-    // I + RKRᵀ and its Cholesky factor, E, C⁻¹ and their adjoints; E·k_it
-    let output = 7.0 * cube + 3.0 * square;
+    // the Cholesky factor of K + S, ‖C⁻¹H‖² and their adjoints; C⁻¹k_it
+    let output = 2.0 * cube + 3.0 * square;
     let input = |rows: f64| 6.0 * rows * f * (m + b) + 6.0 * rows * m * b;
     let hidden = match family {
         Family::Nngp => 0.0,
         // two Cholesky factors, L_qA⁻¹, L_q⁻¹L_p, L⁻¹F, FFᵀ; L⁻¹ψ, Qᵀ(…), F·u
         Family::Diwp => 6.0 * cube + 9.0 * square,
         // a Cholesky factor and the Gaussian posterior; L⁻¹k, and products of the features
-        Family::Dgp => 8.1 * cube + 3.0 * square + 12.0 * f * m * b,
+        Family::Dgp => 3.1 * cube + 3.0 * square + 12.0 * f * m * b,
     };
     s * (output + l * hidden + input(f))
 }

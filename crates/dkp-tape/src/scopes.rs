@@ -401,6 +401,8 @@ impl Scopes {
             chunk.outputs.iter_mut().zip(tile.outputs()).for_each(|(total, value)| *total += value);
             chunk.jitter.merge(tile.jitter());
         }
+        // a chunk without tiles has had no backward pass
+        tile.complete_gradients();
         std::mem::swap(&mut tile.gradients, &mut chunk.gradients);
         self.tile_benches.put(tile);
     }

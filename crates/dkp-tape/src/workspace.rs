@@ -285,7 +285,7 @@ impl Workspace {
     }
 
     /// Leaves to which nothing has been added have a gradient of zero.
-    fn complete_gradients(&mut self) {
+    pub(crate) fn complete_gradients(&mut self) {
         for (touched, slot) in self.touched.iter_mut().zip(&self.program.slots) {
             if let (false, Gradient::Leaf(offset)) = (*touched, slot.gradient) {
                 self.gradients[offset..offset + slot.rows * slot.cols].fill(0.0);

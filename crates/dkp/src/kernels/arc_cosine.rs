@@ -49,7 +49,7 @@ impl Angle {
         // a step of Newton's method each for √(rc) and g/√(rc): of equal numbers exactly that number and 1, so that the diagonal has θ = 0
         let (guess, inverse) = (row.root * col.root, row.inverse * col.inverse);
         let better = (-guess).mul_add(guess, row.square * col.square).mul_add(0.5 * inverse, guess);
-        let lengths = if guess == 0.0 { 0.0 } else { better };
+        let lengths = if inverse == f64::INFINITY { 0.0 } else { better };
         let guess = g * inverse;
         let ratio = (-guess).mul_add(lengths, g).mul_add(inverse, guess);
         let at_most = if ratio > 1.0 { 1.0 } else { ratio };

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// functions to be likely. 1.5 and 4 ended with similar bounds.
 const LENGTHSCALE: f64 = 2.0;
 /// The noise of such features' pseudo-targets, a standard deviation, relative to the median distance. The features, as smooth
-/// functions of many points, are more precise than each target. 1 is too noisy a start, and from 1/30 on the divergence is costly.
+/// functions of many points, are more precise than each target. 1 is too noisy a start, and from 1/30 down the divergence is costly.
 const NOISE: f64 = 1.0 / 3.0;
 
 /// A kernel with the white noise that an inverse-Wishart layer sees in it.
