@@ -7,7 +7,7 @@
 
 use crate::program::{Gradient, Kind, Slot};
 
-/// Places adjoints, those of the nodes `outside` from its beginning; returns how much memory they need. Nodes that nothing reads have none.
+/// Places adjoints, those of the nodes `outside` as there before the pass begins; returns how much memory they need. Nodes that nothing reads have none.
 pub(crate) fn place_adjoints(slots: &mut [Slot], kinds: &[Kind], outside: &[u32]) -> usize {
     let mut memory = Free::default();
     let mut placed = vec![false; slots.len()];

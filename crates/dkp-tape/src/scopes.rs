@@ -303,11 +303,9 @@ impl Scopes {
                 grow(&mut result.tile_gradients, tile.gradients);
             }
         }
-        // a thread that waits for another's chunk may begin a draw meanwhile, so every draw may be in execution
-        let in_flight = if job.split_draws { draws } else { draws.min(threads) };
         let buffers = if job.split_draws { chunks } else { 1 };
         let mut benches = std::mem::take(&mut self.draw_benches);
-        benches.grow(in_flight, || self.draw_bench(job));
+        benches.grow(draws.min(threads), || self.draw_bench(job));
         for (_, bench) in benches.all() {
             bench.chunks.resize_with(bench.chunks.len().max(buffers), || self.new_chunk());
         }

@@ -127,6 +127,16 @@ impl<K: KernelMap> Kernel<K> {
         let consistent =
             !K::FROM_VALUE || all(&again).iter().zip(all(&jet)).all(|(a, d)| (a - d).abs() <= 1e-9 * d.abs());
         assert!(consistent, "{name}: `again` has other derivatives than `at`");
+        let between = self.map.between(&K::Parameters::gather(|_| 1.0), 0.25, Point::new(1.0), Point::new(1.5));
+        let pairs = [(between.value, jet.value)].into_iter().chain(all(&between).into_iter().zip(all(&jet)));
+        let consistent = !K::OF_LENGTHS || pairs.into_iter().all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs());
+        assert!(consistent, "{name}: `between` is another kernel than `at`");
+    }
+
+    /// The kernel between two points, whose roots are known if it asks for them.
+    #[inline(always)]
+    fn element(&self, theta: &K::Parameters, g: f64, row: Point, col: Point) -> Jet<K::Parameters> {
+        if K::OF_LENGTHS { self.map.between(theta, g, row, col) } else { self.map.at(theta, g, row.square, col.square) }
     }
 
     /// How many arguments stand before the parameters.
@@ -228,7 +238,7 @@ impl<K: KernelMap> Operation for Kernel<K> {
                         Self::column(
                             height,
                             #[inline(always)]
-                            |i| self.map.between(&theta, g[i], diagonal.point(i), diagonal.point(i)),
+                            |i| self.element(&theta, g[i], diagonal.point(i), diagonal.point(i)),
                             #[inline(always)]
                             |i, v| out[i] = v,
                             saved,
@@ -238,7 +248,7 @@ impl<K: KernelMap> Operation for Kernel<K> {
                         Self::column(
                             height,
                             #[inline(always)]
-                            |i| self.map.between(&theta, g[i], diagonal.point(i), c),
+                            |i| self.element(&theta, g[i], diagonal.point(i), c),
                             #[inline(always)]
                             |i, v| out[i] = v,
                             saved,

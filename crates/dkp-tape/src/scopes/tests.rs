@@ -77,6 +77,46 @@ fn gradients_can_follow_an_evaluation_with_fewer_or_more_draws() {
 }
 
 #[test]
+fn a_plan_without_tiles_or_draws_has_no_gradient() {
+    let (mut scopes, a, x) = sums();
+    let weights = Weights { step: &[], draw: &[], tile: &[1.0] };
+    let fill: Fill<'_> = &|_, run| run.set_slice(x, &[1.0]);
+    for (draws, tiles) in [(2, 0), (0, 3)] {
+        scopes.gradient(Plan { draws: 2, tiles: 3 }, Key::new(0), weights, fill).unwrap();
+        assert_eq!(scopes.step().gradient(a)[(0, 0)], 6.0);
+        assert_eq!(scopes.gradient(Plan { draws, tiles }, Key::new(0), weights, fill).unwrap().tile, [0.0]);
+        assert_eq!(scopes.step().gradient(a)[(0, 0)], 0.0, "{draws} draws, {tiles} tiles");
+    }
+}
+
+/// Draws of b = a², with tiles f = Σ b·x that fail where x is not finite, in as many chunks as a draw has.
+#[test]
+fn a_failed_run_leaves_no_gradient_behind() {
+    let mut step = Tape::new("step");
+    let a = step.leaf("a", 1, 1);
+    let mut draw = step.nested("draw");
+    let b = draw.square(a);
+    let mut tile = draw.nested("tile");
+    let x = tile.input("x", 1, 1);
+    let f = tile.product(b, x);
+    tile.output("f", f);
+    let mut scopes = Scopes::new(step.finish(), draw.finish(), tile.finish());
+    scopes.step().set_slice(a, &[3.0]).unwrap();
+    let (plan, weights) = (Plan { draws: 1, tiles: 100 }, Weights { step: &[], draw: &[], tile: &[1.0] });
+    assert!(plan.chunks() > 1);
+    for last in [1.0, f64::NAN, 1.0] {
+        let fill: Fill<'_> = &|t, run| run.set_slice(x, &[if t == 99 { last } else { 1.0 }]);
+        match scopes.gradient(plan, Key::new(0), weights, fill) {
+            Ok(totals) => assert_eq!(totals.tile, [900.0]),
+            Err(failure) => assert!(last.is_nan(), "{failure}"),
+        }
+        if last == 1.0 {
+            assert_eq!(scopes.step().gradient(a)[(0, 0)], 600.0);
+        }
+    }
+}
+
+#[test]
 fn a_draw_may_be_all_that_depends_on_the_step() {
     let mut step = Tape::new("step");
     let a = step.leaf("a", 1, 1);

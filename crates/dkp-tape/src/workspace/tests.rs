@@ -147,6 +147,23 @@ fn nested_programs_can_be_run_by_hand() {
 }
 
 #[test]
+fn a_backward_pass_can_be_repeated() {
+    let mut tape = Tape::new("twice");
+    let x = tape.leaf("x", 2, 1);
+    let squares = tape.square(x);
+    let f = tape.squared_norm(squares);
+    tape.output("f", f);
+    let mut run = tape.finish().workspace();
+    run.set_slice(x, &[1.0, 2.0]).unwrap();
+    run.forward(Key::new(0), Pass::Gradient).unwrap();
+    for times in [1.0, 2.0] {
+        run.backward(&[1.0]).unwrap();
+        // d/dx x⁴
+        assert_eq!((run.gradient(x)[(0, 0)], run.gradient(x)[(1, 0)]), (4.0 * times, 32.0 * times));
+    }
+}
+
+#[test]
 fn gradients_add_up_until_they_are_cleared() {
     let (mut run, x) = logarithm();
     run.set_slice(x, &[4.0]).unwrap();

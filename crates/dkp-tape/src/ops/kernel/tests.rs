@@ -180,6 +180,33 @@ impl KernelMap for Forgetful {
     }
 }
 
+/// Is another kernel where roots are known.
+struct Moody;
+
+impl KernelMap for Moody {
+    type Parameters = [f64; 0];
+    const NAMES: &'static [&'static str] = &[];
+    const OF_LENGTHS: bool = true;
+
+    #[inline(always)]
+    fn at(&self, _: &[f64; 0], g: f64, _: f64, _: f64) -> Jet<[f64; 0]> {
+        Jet { value: g, g: 1.0, row: 0.0, col: 0.0, parameters: [] }
+    }
+
+    #[inline(always)]
+    fn between(&self, _: &[f64; 0], g: f64, row: Point, _: Point) -> Jet<[f64; 0]> {
+        Jet { value: g * row.root * 1.1, g: 1.0, row: 0.0, col: 0.0, parameters: [] }
+    }
+}
+
+#[test]
+#[should_panic(expected = "kernel_symmetric: `between` is another kernel than `at`")]
+fn a_kernel_that_is_another_between_points_is_found_out() {
+    let mut tape = Tape::new("misuse");
+    let g = tape.leaf("g", 2, 2);
+    tape.kernel_symmetric(Moody, g, &[]);
+}
+
 #[test]
 #[should_panic(expected = "kernel_symmetric: `again` has other derivatives than `at`")]
 fn a_kernel_that_contradicts_itself_is_found_out() {
