@@ -1,22 +1,34 @@
-"""Polynomials of crates/dkp-tape/src/math: python3 elementary.py (needs mpmath)
+"""Polynomials of crates/dkp-tape/src/math and src/random/normal.rs: python3 elementary.py (needs mpmath)
 
 Each is the interpolation in Chebyshev nodes, near the minimax polynomial, and its error is printed relative to
 the function that it is a part of.
 """
+import struct
+
 from mpmath import mp, mpf, asin, atanh, chebyfit, cos, exp, log, pi, sin, sqrt
 
 mp.dps = 40
 
 
-def show(name, f, interval, degree, weight):
+def single(c):
+    """The nearest number in single precision."""
+    return struct.unpack("f", struct.pack("f", c))[0]
+
+
+def shortest(c):
+    """The fewest digits that are this number in single precision."""
+    return next(s for s in (f"{c:.{d}g}" for d in range(1, 10)) if single(float(s)) == c)
+
+
+def show(name, f, interval, degree, weight, rounded=float, written=repr):
     poly = chebyfit(f, interval, degree + 1)
-    coefficients = [float(c) for c in reversed(poly)]
+    coefficients = [rounded(c) for c in reversed(poly)]
     a, b = interval
     error = max(abs(sum(mpf(c) * x**i for i, c in enumerate(coefficients)) - f(x)) * weight(x)
                 for x in (a + (b - a) * mpf(k) / 2000 for k in range(1, 2001)))
     print(f"// {name}: degree {degree}, relative error {float(error):.1e}")
     for c in coefficients:
-        print(f"    {c!r},")
+        print(f"    {written(c)},")
 
 
 h = log(2) / 2
@@ -26,9 +38,13 @@ show("EXP", lambda r: (exp(r) - 1 - r) / r**2 if r else mpf(1) / 2, [-h, h], 9, 
 s2 = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2
 show("ATANH", lambda w: (atanh(sqrt(w)) / sqrt(w) - 1) / w if w else mpf(1) / 3, [mpf("1e-12"), s2], 6,
      lambda w: w)
-x2 = (pi / 4) ** 2
-# sin x = x + x^3 p(x^2), cos x = 1 - x^2/2 + x^4 p(x^2)
-show("SIN", lambda w: (sin(sqrt(w)) / sqrt(w) - 1) / w, [mpf("1e-12"), x2], 5, lambda w: w)
-show("COS", lambda w: (cos(sqrt(w)) - 1 + w / 2) / w**2, [mpf("1e-9"), x2], 5, lambda w: w**2 / cos(sqrt(w)))
 # asin x = x + x^3 p(x^2) on |x| <= 1/2
 show("ASIN", lambda w: (asin(sqrt(w)) / sqrt(w) - 1) / w, [mpf("1e-12"), mpf("0.25")], 11, lambda w: w)
+
+# normals, in single precision: ln(1 + t) = t - t^2/2 + t^3 p(t), sin x = x + x^3 p(x^2), cos x = 1 - x^2/2 + x^4 p(x^2)
+form = {"rounded": single, "written": shortest}
+show("LN", lambda t: (log(1 + t) - t + t**2 / 2) / t**3 if abs(t) > 1e-9 else mpf(1) / 3, [sqrt(mpf(1) / 2) - 1, sqrt(2) - 1], 7,
+     lambda t: abs(t**3 / log(1 + t)) if t else mpf(0), **form)
+x2 = (pi / 4) ** 2
+show("SIN", lambda w: (sin(sqrt(w)) / sqrt(w) - 1) / w, [mpf("1e-12"), x2], 2, lambda w: w, **form)
+show("COS", lambda w: (cos(sqrt(w)) - 1 + w / 2) / w**2, [mpf("1e-9"), x2], 2, lambda w: w**2 / cos(sqrt(w)), **form)

@@ -7,7 +7,6 @@
 mod arc;
 mod exp;
 mod ln;
-mod sin_cos;
 mod special;
 
 use std::sync::LazyLock;
@@ -16,7 +15,6 @@ pub use arc::{acos, asin};
 pub use exp::exp;
 pub use ln::ln;
 pub(crate) use ln::ln_normal;
-pub use sin_cos::sin_cos_turns;
 pub use special::{digamma, ln_gamma, trigamma};
 
 static ARCH: LazyLock<pulp::Arch> = LazyLock::new(pulp::Arch::new);

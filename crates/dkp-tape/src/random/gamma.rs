@@ -1,9 +1,9 @@
 //! Gamma(a, 1) variates, for any shape a > 0.
 
 use super::Stream;
+use super::box_muller::box_muller;
 use super::chacha::{LANES, MakeBlocks, uniform};
 use super::incomplete_gamma::gamma_quantile;
-use super::normal::box_muller;
 use crate::math::{arch, exp, ln_normal};
 
 /// How gamma variates are made.
@@ -100,7 +100,7 @@ impl pulp::WithSimd for Propose<'_> {
         let mut tries = Tries { variate: [0.0; LANES], accepted: [0.0; LANES], uniform: [0.0; LANES] };
         let number = |w: usize, l: usize| uniform(random[w][l], random[w + 8][l]);
         for l in 0..LANES {
-            let (normal, _) = box_muller(number(0, l), number(1, l));
+            let (normal, _) = box_muller(random[0][l], random[1][l]);
             let small = a[l] < 1.0;
             let d = if small { a[l] + 1.0 } else { a[l] } - 1.0 / 3.0;
             let root = normal.mul_add(1.0 / (9.0 * d).sqrt(), 1.0);

@@ -4,6 +4,7 @@
 //! seekable counter-based generator, so that any number can be had at any time, in any order, on any thread.
 //! Everything is made in bulk: sixteen blocks side by side on AVX-512.
 
+mod box_muller;
 mod chacha;
 mod gamma;
 mod gamma_coefficients;

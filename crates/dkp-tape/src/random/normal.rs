@@ -1,16 +1,16 @@
-//! Standard normals in bulk, by the Box–Muller transform.
+//! Standard normals in bulk.
 
 use super::Stream;
-use super::chacha::{Blocks, LANES, MakeBlocks, uniform};
-use crate::math::{arch, ln_normal, sin_cos_turns};
+use super::box_muller::box_muller;
+use super::chacha::{LANES, MakeBlocks};
+use crate::math::arch;
 
-/// Normals that one block gives: two from each pair of uniforms.
-const PER_BLOCK: usize = 8;
+/// Normals that one block gives: two from each pair of words.
+const PER_BLOCK: usize = 16;
 
 /// Fills `out`, column by column of `len` numbers, column j from the sequence `rows(j)` of `stream`.
 ///
 /// A column is the same whatever stands beside it, and a shorter column is the beginning of a longer one.
-/// √(−2 ln u)·(cos 2πv, sin 2πv) for u in (0, 1], v in (0, 1]; the largest value is 8.49.
 ///
 /// # Panics
 ///
@@ -122,25 +122,15 @@ impl pulp::WithSimd for MakeNormals<'_> {
     fn with_simd<S: pulp::Simd>(self, simd: S) {
         let MakeBlocks { key, counters, rows, out: random } = self.blocks;
         MakeBlocks { key, counters, rows, out: &mut *random }.with_simd(simd);
-        let random: &Blocks = random;
-        // words 0–3 and 8–11 are the low and high halves of u, words 4–7 and 12–15 those of v
-        const PAIRS: usize = 4 * LANES;
-        let random = random.as_flattened();
-        let (cosines, sines) = self.out.as_flattened_mut().split_at_mut(PAIRS);
+        const PAIRS: usize = PER_BLOCK / 2;
+        let (u, v) = random.split_at(PAIRS);
         for p in 0..PAIRS {
-            let u = uniform(random[p], random[p + 2 * PAIRS]);
-            let v = uniform(random[p + PAIRS], random[p + 3 * PAIRS]);
-            (cosines[p], sines[p]) = box_muller(u, v);
+            let [first, second] = &mut self.out.as_chunks_mut::<2>().0[p];
+            for l in 0..LANES {
+                (first[l], second[l]) = box_muller(u[p][l], v[p][l]);
+            }
         }
     }
-}
-
-/// Two independent standard normals from two uniforms on (0, 1].
-#[inline(always)]
-pub(super) fn box_muller(u: f64, v: f64) -> (f64, f64) {
-    let radius = (-2.0 * ln_normal(u)).sqrt();
-    let (sin, cos) = sin_cos_turns(v);
-    (radius * cos, radius * sin)
 }
 
 #[cfg(test)]
