@@ -1,57 +1,28 @@
 //! Moving elements across the diagonal, in blocks that fit into registers. Matrices are n×n and column-major.
 
-use crate::math::vectorized;
-
-/// Rows and columns of a block.
-const SIZE: usize = 4;
-type Block = [[f64; SIZE]; SIZE];
-
-/// to ← fromᵀ.
-pub(crate) fn transpose(from: &[f64], to: &mut [f64], n: usize) {
-    exchange(from, to, n, Of::All);
-}
+use crate::math::arch;
+use pulp::{Simd, WithSimd};
 
 /// `to` becomes the upper-triangular transpose of the lower triangle of `from`.
 pub(crate) fn transpose_lower(from: &[f64], to: &mut [f64], n: usize) {
-    exchange(from, to, n, Of::Lower);
+    arch().dispatch(Exchange { from, to, n, what: What::Lower });
     clear_lower(to, n);
 }
 
 /// `to` becomes the lower-triangular transpose of the upper triangle of `from`.
 pub(crate) fn transpose_upper(from: &[f64], to: &mut [f64], n: usize) {
-    exchange(from, to, n, Of::Upper);
+    arch().dispatch(Exchange { from, to, n, what: What::Upper });
     clear_upper(to, n);
 }
 
 /// to ← from + fromᵀ.
 pub(crate) fn symmetrise(from: &[f64], to: &mut [f64], n: usize) {
-    transpose(from, to, n);
-    vectorized(
-        #[inline(always)]
-        || to.iter_mut().zip(from).for_each(|(t, f)| *t += f),
-    );
+    arch().dispatch(Exchange { from, to, n, what: What::Sum });
 }
 
 /// Copies the lower triangle to the upper one.
 pub(crate) fn mirror_lower(a: &mut [f64], n: usize) {
-    let whole = n - n % SIZE;
-    vectorized(
-        #[inline(always)]
-        || {
-            for j in (0..whole).step_by(SIZE) {
-                for i in (j + SIZE..whole).step_by(SIZE) {
-                    let block = read(a, n, i, j);
-                    write_transposed(a, n, j, i, block);
-                }
-            }
-        },
-    );
-    for j in 0..n {
-        // beside the block on the diagonal, and beyond the blocks
-        for i in (j + 1..n.min(j / SIZE * SIZE + SIZE)).chain(whole.max(j + 1)..n) {
-            a[i * n + j] = a[j * n + i];
-        }
-    }
+    arch().dispatch(Mirror { a, n });
 }
 
 /// Zeroes what is above the diagonal.
@@ -64,55 +35,146 @@ pub(crate) fn clear_lower(a: &mut [f64], n: usize) {
     a.chunks_exact_mut(n).enumerate().for_each(|(j, column)| column[j + 1..].fill(0.0));
 }
 
-/// Which blocks are moved, those on the diagonal among them.
+/// What becomes of `from`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
-    All,
+enum What {
+    /// At least its lower triangle is transposed.
     Lower,
+    /// At least its upper triangle is transposed.
     Upper,
+    /// It is added to its transpose.
+    Sum,
 }
 
-/// to_ji ← from_ij.
-fn exchange(from: &[f64], to: &mut [f64], n: usize, of: Of) {
-    let whole = n - n % SIZE;
-    vectorized(
-        #[inline(always)]
-        || {
-            for j in (0..whole).step_by(SIZE) {
-                let rows = match of {
-                    Of::All => 0..whole,
-                    Of::Lower => j..whole,
-                    Of::Upper => 0..j + SIZE,
-                };
-                for i in rows.step_by(SIZE) {
-                    write_transposed(to, n, j, i, read(from, n, i, j));
-                }
+/// to_ij ← from_ji [+ from_ij].
+struct Exchange<'a> {
+    from: &'a [f64],
+    to: &'a mut [f64],
+    n: usize,
+    what: What,
+}
+
+impl WithSimd for Exchange<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Exchange { from, to, n, what } = self;
+        let size = S::F64_LANES;
+        if n < size {
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                to[j * n + i] = from[i * n + j] + if what == What::Sum { from[j * n + i] } else { 0.0 };
             }
-        },
-    );
-    for j in 0..n {
-        for i in if j < whole { whole } else { 0 }..n {
-            to[i * n + j] = from[j * n + i];
+            return;
+        }
+        let turn = Turn::new(simd);
+        for j in starts(n, size) {
+            for i in starts(n, size) {
+                let moved = match what {
+                    What::Lower => i < j + size,
+                    What::Upper => j < i + size,
+                    What::Sum => true,
+                };
+                if !moved {
+                    continue;
+                }
+                let mut block = turn.transposed(simd, read::<S>(simd, from, n, j, i));
+                if what == What::Sum {
+                    let own = read::<S>(simd, from, n, i, j);
+                    for c in 0..size {
+                        block[c] = simd.add_f64s(block[c], own[c]);
+                    }
+                }
+                write::<S>(to, n, i, j, block);
+            }
         }
     }
 }
 
+struct Mirror<'a> {
+    a: &'a mut [f64],
+    n: usize,
+}
+
+impl WithSimd for Mirror<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Mirror { a, n } = self;
+        let (size, turn) = (S::F64_LANES, Turn::new(simd));
+        for first in (0..n).step_by(size) {
+            // rows of blocks below the one on the diagonal, if there are any
+            let below = if n >= first + 2 * size { first + size } else { n };
+            for i in starts(n, size).filter(|i| *i >= below) {
+                let block = turn.transposed(simd, read::<S>(simd, a, n, i, first));
+                write::<S>(a, n, first, i, block);
+            }
+            for j in first..n.min(first + size) {
+                for i in j + 1..below {
+                    a[i * n + j] = a[j * n + i];
+                }
+            }
+        }
+    }
+}
+
+/// Where blocks begin that cover 0..n, the last overlapping the one before if need be.
+#[inline(always)]
+fn starts(n: usize, size: usize) -> impl Iterator<Item = usize> {
+    (0..n).step_by(size).map(move |i| i.min(n.saturating_sub(size)))
+}
+
+/// As many columns as a vector has lanes; what is beyond is not used.
+type Block<S> = [<S as Simd>::f64s; 8];
+
 /// The block from (i, j) on, column by column.
 #[inline(always)]
-fn read(a: &[f64], n: usize, i: usize, j: usize) -> Block {
-    let mut block = [[0.0; SIZE]; SIZE];
-    for c in 0..SIZE {
-        block[c] = *a[(j + c) * n + i..].first_chunk().expect("a whole block");
+fn read<S: Simd>(simd: S, a: &[f64], n: usize, i: usize, j: usize) -> Block<S> {
+    let mut block = [simd.splat_f64s(0.0); 8];
+    for c in 0..S::F64_LANES {
+        block[c] = S::as_simd_f64s(&a[(j + c) * n + i..][..S::F64_LANES]).0[0];
     }
     block
 }
 
-/// Puts the transpose of a block where it begins with (i, j).
 #[inline(always)]
-fn write_transposed(a: &mut [f64], n: usize, i: usize, j: usize, block: Block) {
-    for r in 0..SIZE {
-        let to = a[(j + r) * n + i..].first_chunk_mut().expect("a whole block");
-        *to = [block[0][r], block[1][r], block[2][r], block[3][r]];
+fn write<S: Simd>(a: &mut [f64], n: usize, i: usize, j: usize, block: Block<S>) {
+    for c in 0..S::F64_LANES {
+        S::as_mut_simd_f64s(&mut a[(j + c) * n + i..][..S::F64_LANES]).0[0] = block[c];
+    }
+}
+
+/// Transposes blocks by exchanging, for each bit h, lanes with h of a column without it for lanes without h of the column with it.
+struct Turn<S: Simd> {
+    /// Lanes whose numbers have no bit 1, 2 or 4.
+    without: [S::m64s; 3],
+}
+
+impl<S: Simd> Turn<S> {
+    #[inline(always)]
+    fn new(simd: S) -> Self {
+        const LANES: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+        let without = [1, 2, 4].map(|h| {
+            let bits = LANES.map(|l| f64::from(l as u32 & h));
+            simd.equal_f64s(S::as_simd_f64s(&bits).0[0], simd.splat_f64s(0.0))
+        });
+        Turn { without }
+    }
+
+    #[inline(always)]
+    fn transposed(&self, simd: S, mut block: Block<S>) -> Block<S> {
+        for bit in 0..3 {
+            let h = 1 << bit;
+            for k in 0..S::F64_LANES {
+                if k & h == 0 && k + h < S::F64_LANES {
+                    let (a, b) = (block[k], block[k + h]);
+                    block[k] = simd.select_f64s(self.without[bit], a, simd.rotate_right_f64s(b, h));
+                    block[k + h] = simd.select_f64s(self.without[bit], simd.rotate_left_f64s(a, h), b);
+                }
+            }
+        }
+        block
     }
 }
 
@@ -122,9 +184,9 @@ mod tests {
 
     #[test]
     fn elements_are_where_they_belong() {
-        for n in [1, 3, 4, 5, 8, 14, 20] {
+        for n in [1, 3, 4, 5, 7, 8, 9, 14, 15, 16, 17, 20, 31, 100] {
             let from: Vec<f64> = (0..n * n).map(|e| e as f64).collect();
-            let results = [transpose, transpose_lower, transpose_upper, symmetrise].map(|f| {
+            let results = [transpose_lower, transpose_upper, symmetrise].map(|f| {
                 let mut to = vec![f64::NAN; n * n];
                 f(&from, &mut to, n);
                 to
@@ -133,9 +195,8 @@ mod tests {
             mirror_lower(&mut mirrored, n);
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
                 let (here, there) = (from[j * n + i], from[i * n + j]);
-                let expected =
-                    [there, if i <= j { there } else { 0.0 }, if i >= j { there } else { 0.0 }, here + there];
-                assert_eq!([0, 1, 2, 3].map(|f| results[f][j * n + i]), expected, "({i}, {j}) of {n}");
+                let expected = [if i <= j { there } else { 0.0 }, if i >= j { there } else { 0.0 }, here + there];
+                assert_eq!([0, 1, 2].map(|f| results[f][j * n + i]), expected, "({i}, {j}) of {n}");
                 assert_eq!(mirrored[j * n + i], if i >= j { here } else { there }, "({i}, {j}) of {n}");
             }
         }

@@ -28,7 +28,7 @@ static ARCH: LazyLock<pulp::Arch> = LazyLock::new(pulp::Arch::new);
 /// ```
 #[inline(always)]
 pub fn positive_part(x: f64) -> f64 {
-    if x <= 0.0 { 0.0 } else { x }
+    if 0.0 > x { 0.0 } else { x }
 }
 
 /// The instruction set found on this machine.
