@@ -6,6 +6,7 @@ use crate::program::{Gradient, Slot};
 use crate::random::Key;
 use crate::workspace::Workspace;
 use faer::{Accum, MatMut, MatRef};
+use std::ops::Range;
 
 /// One operation of a program. Matrices are column-major and contiguous.
 ///
@@ -157,21 +158,54 @@ impl Targets<'_> {
     /// The caller must then write every element once, as the target's `accum` says; of a lower-triangular argument those of the triangle, for
     /// who reads its gradient reads no others.
     pub fn get(&mut self, i: usize) -> Option<Target<'_>> {
-        let index = self.arguments[i] as usize;
-        let slot = &self.slots[index];
-        let size = slot.rows * slot.cols;
-        let values = match slot.gradient {
-            Gradient::None => return None,
-            Gradient::Leaf(offset) => &mut self.gradients[offset..offset + size],
-            Gradient::Inner(offset) if offset < self.adjoints[0].len() => &mut self.adjoints[0][offset..offset + size],
-            Gradient::Inner(offset) if offset < self.behind => {
-                self.touched[index] = true;
-                return None;
+        let (part, range, accum) = self.begin(i)?;
+        let rows = self.slots[self.arguments[i] as usize].rows;
+        Some(Target { accum, values: &mut self.parts()[part][range], rows })
+    }
+
+    /// The same with the adjoint of argument `other` beside it, to which this operation has contributed already.
+    pub(crate) fn get_beside(&mut self, i: usize, other: usize) -> Option<(Target<'_>, &[f64])> {
+        let (part, range, accum) = self.begin(i)?;
+        let (other_part, other_range) = self.place(other)?;
+        let rows = self.slots[self.arguments[i] as usize].rows;
+        let mut parts = self.parts().map(Some);
+        let values = parts[part].take()?;
+        let (values, other) = match parts[other_part].take() {
+            Some(other) => (&mut values[range], &other[other_range]),
+            None => {
+                let [values, other] = values.get_disjoint_mut([range, other_range]).ok()?;
+                (values, &*other)
             }
-            Gradient::Inner(offset) => &mut self.adjoints[1][offset - self.behind..][..size],
         };
+        Some((Target { accum, values, rows }, other))
+    }
+
+    fn begin(&mut self, i: usize) -> Option<(usize, Range<usize>, Accum)> {
+        let index = self.arguments[i] as usize;
+        if matches!(self.slots[index].gradient, Gradient::None) {
+            return None;
+        }
         let first = !std::mem::replace(&mut self.touched[index], true);
-        Some(Target { accum: if first { Accum::Replace } else { Accum::Add }, values, rows: slot.rows })
+        let (part, range) = self.place(i)?;
+        Some((part, range, if first { Accum::Replace } else { Accum::Add }))
+    }
+
+    fn parts(&mut self) -> [&mut [f64]; 3] {
+        let [before, behind] = &mut self.adjoints;
+        [self.gradients, before, behind]
+    }
+
+    /// Which of the parts has an argument's adjoint, and where; none if it is the result's own.
+    fn place(&self, i: usize) -> Option<(usize, Range<usize>)> {
+        let slot = &self.slots[self.arguments[i] as usize];
+        let (part, begin) = match slot.gradient {
+            Gradient::None => return None,
+            Gradient::Leaf(offset) => (0, offset),
+            Gradient::Inner(offset) if offset < self.adjoints[0].len() => (1, offset),
+            Gradient::Inner(offset) if offset < self.behind => return None,
+            Gradient::Inner(offset) => (2, offset - self.behind),
+        };
+        Some((part, begin..begin + slot.rows * slot.cols))
     }
 
     /// Whether argument `i` wants a gradient.

@@ -2,15 +2,16 @@
 
 use super::strip::{ByStrips, Down, block, column, column_mut};
 use super::strip::{difference, load, multiply, over_strips, store, sum, written_out};
+use super::transpose::Turn;
 use crate::math::arch;
 use pulp::{Scalar, Simd, WithSimd};
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// Fills `s` with S = 2Ā for A = LLᵀ, from L and the lower triangle of L̄; all n×n in column-major order.
+/// Fills `s` with S = Ā for A = LLᵀ, from L and the lower triangle of L̄; all n×n in column-major order.
 ///
-/// From dA = dL·Lᵀ + L·dLᵀ: the symmetric S has tril(S·L) = tril(L̄). So, from the last column to the first,
-/// s_ij = (L̄_ij − Σ_{k>j} s_ik·L_kj)/L_jj for i ≥ j, where for k > i the sum takes s_ki. That is X·L⁻¹ for rows
+/// From dA = dL·Lᵀ + L·dLᵀ: the symmetric S has tril(S·L) = ½tril(L̄). So, from the last column to the first,
+/// s_ij = (½L̄_ij − Σ_{k>j} s_ik·L_kj)/L_jj for i ≥ j, where for k > i the sum takes s_ki. That is X·L⁻¹ for rows
 /// ([`apply_to_rows`](super::apply_to_rows)) of which a column is mirrored as soon as it is known: ⅔·M³ operations.
 pub(crate) fn cholesky_adjoint(l: &[f64], seed: &[f64], s: &mut [f64], n: usize) {
     assert!(l.len() == n * n && seed.len() == n * n && s.len() == n * n);
@@ -48,14 +49,13 @@ impl SymmetricQuotient<'_> {
     fn block<S: Simd, const C: usize>(&mut self, simd: S, first: usize) {
         let (n, below) = (self.n, first + C);
         let Ok(()) = over_strips(simd, &mut Below::<C> { quotient: self, first }, below..n);
-        for k in below..n {
-            for j in first..below {
-                self.s[k * n + j] = self.s[j * n + k];
-            }
-        }
         if C == S::F64_LANES {
+            Turn::new(simd).across(simd, self.s, n, below..n, first);
             self.sums_of_rows::<S, C>(simd, first..below, first);
         } else {
+            for (k, j) in (below..n).flat_map(|k| (first..below).map(move |j| (k, j))) {
+                self.s[k * n + j] = self.s[j * n + k];
+            }
             for row in first..below {
                 self.sums_of_rows::<Scalar, C>(Scalar, row..row + 1, first);
             }
@@ -84,7 +84,7 @@ impl SymmetricQuotient<'_> {
             let (sums, seed, l) = (&self.s[column..][..C], &self.seed[column..][..C], &self.l[column..][..C]);
             let reciprocal = 1.0 / l[j];
             for i in (j..C).rev() {
-                let mut rest = seed[i] - sums[i];
+                let mut rest = 0.5 * seed[i] - sums[i];
                 for k in j + 1..C {
                     rest = (-s[i][k]).mul_add(l[k], rest);
                 }
@@ -115,8 +115,11 @@ impl<const C: usize> ByStrips for Below<'_, '_, C> {
         let mut sums = sum::<S, V, C>(simd, (&**s, n), &rows, down, first + C..n);
         written_out!(back < C, {
             let k = C - 1 - back;
-            let seed = load::<S, V>(column(seed, n, first + k, &rows));
-            let y = difference(simd, seed, sums[k], 1.0 / down.0[k][first + k]);
+            let mut half = load::<S, V>(column(seed, n, first + k, &rows));
+            for v in 0..V {
+                half[v] = simd.mul_f64s(half[v], simd.splat_f64s(0.5));
+            }
+            let y = difference(simd, half, sums[k], 1.0 / down.0[k][first + k]);
             store::<S, V>(column_mut(s, n, first + k, &rows), y);
             for j in 0..k {
                 sums[j] = multiply(simd, sums[j], down.0[j][first + k], y);

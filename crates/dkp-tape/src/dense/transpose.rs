@@ -2,6 +2,7 @@
 
 use crate::math::arch;
 use pulp::{Simd, WithSimd};
+use std::ops::Range;
 
 /// `to` becomes the upper-triangular transpose of the lower triangle of `from`.
 pub(crate) fn transpose_lower(from: &[f64], to: &mut [f64], n: usize) {
@@ -68,8 +69,8 @@ impl WithSimd for Exchange<'_> {
             return;
         }
         let turn = Turn::new(simd);
-        for j in starts(n, size) {
-            for i in starts(n, size) {
+        for j in starts(0..n, size) {
+            for i in starts(0..n, size) {
                 let moved = match what {
                     What::Lower => i < j + size,
                     What::Upper => j < i + size,
@@ -102,27 +103,24 @@ impl WithSimd for Mirror<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Mirror { a, n } = self;
-        let (size, turn) = (S::F64_LANES, Turn::new(simd));
-        for first in (0..n).step_by(size) {
-            // rows of blocks below the one on the diagonal, if there are any
-            let below = if n >= first + 2 * size { first + size } else { n };
-            for i in starts(n, size).filter(|i| *i >= below) {
-                let block = turn.transposed(simd, read::<S>(simd, a, n, i, first));
-                write::<S>(a, n, first, i, block);
-            }
-            for j in first..n.min(first + size) {
+        let turn = Turn::new(simd);
+        for first in (0..n).step_by(S::F64_LANES) {
+            let below = n.min(first + S::F64_LANES);
+            for j in first..below {
                 for i in j + 1..below {
                     a[i * n + j] = a[j * n + i];
                 }
             }
+            turn.across(simd, a, n, below..n, first);
         }
     }
 }
 
-/// Where blocks begin that cover 0..n, the last overlapping the one before if need be.
+/// Where blocks begin that cover a range of at least their size, the last overlapping the one before if need be.
 #[inline(always)]
-fn starts(n: usize, size: usize) -> impl Iterator<Item = usize> {
-    (0..n).step_by(size).map(move |i| i.min(n.saturating_sub(size)))
+fn starts(range: Range<usize>, size: usize) -> impl Iterator<Item = usize> {
+    let last = range.end.saturating_sub(size);
+    range.step_by(size).map(move |i| i.min(last))
 }
 
 /// As many columns as a vector has lanes; what is beyond is not used.
@@ -146,20 +144,37 @@ fn write<S: Simd>(a: &mut [f64], n: usize, i: usize, j: usize, block: Block<S>) 
 }
 
 /// Transposes blocks by exchanging, for each bit h, lanes with h of a column without it for lanes without h of the column with it.
-struct Turn<S: Simd> {
+pub(super) struct Turn<S: Simd> {
     /// Lanes whose numbers have no bit 1, 2 or 4.
     without: [S::m64s; 3],
 }
 
 impl<S: Simd> Turn<S> {
     #[inline(always)]
-    fn new(simd: S) -> Self {
+    pub(super) fn new(simd: S) -> Self {
         const LANES: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
         let without = [1, 2, 4].map(|h| {
             let bits = LANES.map(|l| f64::from(l as u32 & h));
             simd.equal_f64s(S::as_simd_f64s(&bits).0[0], simd.splat_f64s(0.0))
         });
         Turn { without }
+    }
+
+    /// Copies elements below the diagonal across it: these rows of as many columns as a vector has lanes.
+    #[inline(always)]
+    pub(super) fn across(&self, simd: S, a: &mut [f64], n: usize, rows: Range<usize>, first: usize) {
+        if rows.len() < S::F64_LANES {
+            for i in rows {
+                for j in first..first + S::F64_LANES {
+                    a[i * n + j] = a[j * n + i];
+                }
+            }
+            return;
+        }
+        for i in starts(rows, S::F64_LANES) {
+            let block = self.transposed(simd, read::<S>(simd, a, n, i, first));
+            write::<S>(a, n, first, i, block);
+        }
     }
 
     #[inline(always)]

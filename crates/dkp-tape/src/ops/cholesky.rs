@@ -1,6 +1,6 @@
 //! A = LLᵀ. The lower triangle of A is read.
 //!
-//! Adjoint: Ā += ½S with the symmetric S for which tril(S·L) = tril(L̄), column by column from the last. It is right for any symmetric
+//! Adjoint: Ā += S with the symmetric S for which tril(S·L) = ½tril(L̄), column by column from the last. It is right for any symmetric
 //! change of A.
 //!
 //! With jitter: A + jI = LLᵀ, where j is 0 if that succeeds, and else the smallest of 1e-8, 1e-7, …, 1e-4 times the
@@ -10,6 +10,7 @@ use super::square;
 use crate::dense::{cholesky, cholesky_adjoint};
 use crate::operation::{Adjoint, Forward, Operation};
 use crate::{Lower, Memory, Node, Problem, Tape};
+use faer::Accum;
 
 impl Tape {
     /// The Cholesky factor of a symmetric positive-definite matrix.
@@ -89,9 +90,12 @@ impl Operation for Cholesky {
     fn adjoint(&self, mut run: Adjoint<'_>) {
         let Some(target) = run.targets.get(0) else { return };
         let n = run.rows;
-        let twice = &mut run.scratch[..n * n];
-        cholesky_adjoint(run.output, run.seed, twice, n);
-        target.add1(twice, |x| 0.5 * x);
+        if let Accum::Replace = target.accum {
+            return cholesky_adjoint(run.output, run.seed, target.values, n);
+        }
+        let a = &mut run.scratch[..n * n];
+        cholesky_adjoint(run.output, run.seed, a, n);
+        target.add1(a, |a| a);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Adjoints: X̄ += Ȳ·Lᵀ (or Ȳ·L), L̄ += tril(XᵀȲ) (or tril(ȲᵀX)); with Z = Ȳ·L⁻¹, X̄ += Z, L̄ −= tril(ZᵀY).
 
 use crate::dense::{Factor, Over, Part, apply_to_rows, lower_of_dots};
-use crate::operation::{Adjoint, Forward, Operation};
+use crate::operation::{Adjoint, Forward, Operation, Target};
 use crate::{Lower, Memory, Node, Problem, Tape};
 use faer::Accum;
 
@@ -65,6 +65,13 @@ impl Operation for RowFactor {
         let (x, l, y, seed, rows) = (run.inputs.slice(0), run.inputs.slice(1), run.output, run.seed, run.rows);
         let back = self.factor.transposed();
         if self.inverse() {
+            if let Some(Target { accum: Accum::Replace, values: z, .. }) = run.targets.get(0) {
+                apply_to_rows(back, Part::All, z, Accum::Replace, seed, rows, l);
+                if let Some((target, z)) = run.targets.get_beside(1, 0) {
+                    lower_of_dots(target.values, target.accum, z, y, rows, -1.0, Over::All);
+                }
+                return;
+            }
             let z = &mut run.scratch[..seed.len()];
             apply_to_rows(back, Part::All, z, Accum::Replace, seed, rows, l);
             if let Some(target) = run.targets.get(1) {
