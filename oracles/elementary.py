@@ -1,4 +1,4 @@
-"""Polynomials of crates/dkp-tape/src/math and src/random/normal.rs: python3 elementary.py (needs mpmath)
+"""Polynomials of crates/dkp-tape/src/math and src/random/box_muller.rs: python3 elementary.py (needs mpmath)
 
 Each is the interpolation in Chebyshev nodes, near the minimax polynomial, and its error is printed relative to
 the function that it is a part of.

@@ -139,7 +139,7 @@ impl<'a> Adjoint<'a> {
     }
 }
 
-/// The adjoints of an operation's arguments, one at a time.
+/// The adjoints of an operation's arguments.
 pub struct Targets<'a> {
     pub(crate) slots: &'a [Slot],
     pub(crate) arguments: &'a [u32],
@@ -163,17 +163,17 @@ impl Targets<'_> {
         Some(Target { accum, values: &mut self.parts()[part][range], rows })
     }
 
-    /// The same with the adjoint of argument `other` beside it, to which this operation has contributed already.
+    /// The same with the adjoint of argument `other`, another node with an adjoint of its own, beside it.
     pub(crate) fn get_beside(&mut self, i: usize, other: usize) -> Option<(Target<'_>, &[f64])> {
+        let (other_part, other_range) = self.place(other).expect("an adjoint of its own");
         let (part, range, accum) = self.begin(i)?;
-        let (other_part, other_range) = self.place(other)?;
         let rows = self.slots[self.arguments[i] as usize].rows;
         let mut parts = self.parts().map(Some);
         let values = parts[part].take()?;
         let (values, other) = match parts[other_part].take() {
             Some(other) => (&mut values[range], &other[other_range]),
             None => {
-                let [values, other] = values.get_disjoint_mut([range, other_range]).ok()?;
+                let [values, other] = values.get_disjoint_mut([range, other_range]).expect("another node");
                 (values, &*other)
             }
         };
@@ -206,6 +206,11 @@ impl Targets<'_> {
             Gradient::Inner(offset) => (2, offset - self.behind),
         };
         Some((part, begin..begin + slot.rows * slot.cols))
+    }
+
+    /// Whether arguments `i` and `j` are the same node.
+    pub(crate) fn same(&self, i: usize, j: usize) -> bool {
+        self.arguments[i] == self.arguments[j]
     }
 
     /// Whether argument `i` wants a gradient.

@@ -1,6 +1,7 @@
 //! tril(AᵀB), the gradient of a factor that was applied to rows, among others.
 
 use super::strip::written_out;
+use super::transpose::Turn;
 use crate::math::arch;
 use faer::Accum;
 use pulp::{Simd, WithSimd};
@@ -43,12 +44,13 @@ impl WithSimd for Dots<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
+        let turn = &Turn::new(simd);
         let mut j = 0;
         while j < self.n {
             j += match self.n - j {
-                6.. if S::REGISTER_COUNT >= 32 => self.columns::<S, 6>(simd, j),
-                2.. => self.columns::<S, 2>(simd, j),
-                _ => self.columns::<S, 1>(simd, j),
+                6.. if S::REGISTER_COUNT >= 32 => self.columns::<S, 6>(simd, turn, j),
+                2.. => self.columns::<S, 2>(simd, turn, j),
+                _ => self.columns::<S, 1>(simd, turn, j),
             };
         }
         if self.rows < S::F64_LANES {
@@ -60,25 +62,32 @@ impl WithSimd for Dots<'_> {
 impl Dots<'_> {
     /// J columns of the result from j on, from the diagonal down; returns J.
     #[inline(always)]
-    fn columns<S: Simd, const J: usize>(&mut self, simd: S, j: usize) -> usize {
+    fn columns<S: Simd, const J: usize>(&mut self, simd: S, turn: &Turn<S>, j: usize) -> usize {
         let mut b = [&[][..]; J];
         for c in 0..J {
             b[c] = &self.b[(j + c) * self.rows..][..self.rows];
         }
         let mut i = j;
         while self.n - i >= 4 {
-            self.tile::<S, 4, J>(simd, i, j, b);
+            self.tile::<S, 4, J>(simd, turn, i, j, b);
             i += 4;
         }
         for i in i..self.n {
-            self.tile::<S, 1, J>(simd, i, j, b);
+            self.tile::<S, 1, J>(simd, turn, i, j, b);
         }
         J
     }
 
     /// The elements from (i, j) on, I×J of them.
     #[inline(always)]
-    fn tile<S: Simd, const I: usize, const J: usize>(&mut self, simd: S, i: usize, j: usize, b: [&[f64]; J]) {
+    fn tile<S: Simd, const I: usize, const J: usize>(
+        &mut self,
+        simd: S,
+        turn: &Turn<S>,
+        i: usize,
+        j: usize,
+        b: [&[f64]; J],
+    ) {
         let (rows, lanes) = (self.rows, S::F64_LANES);
         let whole = rows / lanes;
         let vectors = match self.over {
@@ -108,6 +117,14 @@ impl Dots<'_> {
                 }
             });
         }
+        if 2 * I == S::F64_LANES && J.is_multiple_of(2) {
+            written_out!(c < J, {
+                if c % 2 == 0 {
+                    self.add_two::<S, I>(simd, turn, (i, j + c), sums[c], sums[c + 1]);
+                }
+            });
+            return;
+        }
         written_out!(c < J, {
             let to = &mut self.dst[(j + c) * self.n + i..][..I];
             for i in 0..I {
@@ -115,6 +132,30 @@ impl Dots<'_> {
                 to[i] = self.alpha.mul_add(simd.reduce_sum_f64s(sums[c][i]), before);
             }
         });
+    }
+
+    /// Adds up the lanes of two columns, which fill a vector, from (i, j) on.
+    #[inline(always)]
+    fn add_two<S: Simd, const I: usize>(
+        &mut self,
+        simd: S,
+        turn: &Turn<S>,
+        (i, j): (usize, usize),
+        first: [S::f64s; I],
+        second: [S::f64s; I],
+    ) {
+        let (mut both, mut sums) = ([simd.splat_f64s(0.0); 8], [0.0; 8]);
+        for i in 0..I {
+            (both[i], both[I + i]) = (first[i], second[i]);
+        }
+        let scaled = simd.mul_f64s(turn.sums_of_lanes(simd, both), simd.splat_f64s(self.alpha));
+        S::as_mut_simd_f64s(&mut sums).0[0] = scaled;
+        for (c, sums) in sums.chunks_exact(I).take(2).enumerate() {
+            let to = &mut self.dst[(j + c) * self.n + i..][..I];
+            for i in 0..I {
+                to[i] = sums[i] + if self.add { to[i] } else { 0.0 };
+            }
+        }
     }
 
     /// Adds all rows, where they do not fill a vector.

@@ -64,7 +64,8 @@ impl WithSimd for Exchange<'_> {
         let size = S::F64_LANES;
         if n < size {
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                to[j * n + i] = from[i * n + j] + if what == What::Sum { from[j * n + i] } else { 0.0 };
+                let (own, other) = (from[j * n + i], from[i * n + j]);
+                to[j * n + i] = if what == What::Sum { other + own } else { other };
             }
             return;
         }
@@ -177,6 +178,25 @@ impl<S: Simd> Turn<S> {
         }
     }
 
+    /// The sum over the lanes of each vector.
+    #[inline(always)]
+    pub(super) fn sums_of_lanes(&self, simd: S, mut vectors: Block<S>) -> S::f64s {
+        let mut count = S::F64_LANES;
+        for bit in 0..3 {
+            let h = 1 << bit;
+            if h < S::F64_LANES {
+                count /= 2;
+                for k in 0..count {
+                    let (a, b) = (vectors[2 * k], vectors[2 * k + 1]);
+                    let own = simd.select_f64s(self.without[bit], a, b);
+                    let rest = simd.rotate_left_f64s(simd.select_f64s(self.without[bit], b, a), h);
+                    vectors[k] = simd.add_f64s(own, rest);
+                }
+            }
+        }
+        vectors[0]
+    }
+
     #[inline(always)]
     fn transposed(&self, simd: S, mut block: Block<S>) -> Block<S> {
         for bit in 0..3 {
@@ -196,6 +216,40 @@ impl<S: Simd> Turn<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All of them, with the instructions of `simd`.
+    fn moved<S: Simd>(simd: S, from: &[f64], n: usize) -> [Vec<f64>; 4] {
+        let exchanged = |what| {
+            let mut to = vec![f64::NAN; n * n];
+            simd.vectorize(Exchange { from, to: &mut to, n, what });
+            to
+        };
+        let mut mirrored = from.to_vec();
+        simd.vectorize(Mirror { a: &mut mirrored, n });
+        [exchanged(What::Lower), exchanged(What::Upper), exchanged(What::Sum), mirrored]
+    }
+
+    #[test]
+    fn other_instructions_move_the_same_elements() {
+        for n in (1..=33).chain([100]) {
+            let from: Vec<f64> = (0..n * n).map(|e| e as f64).collect();
+            let mut all = vec![moved(pulp::Scalar::new(), &from, n)];
+            #[cfg(target_arch = "x86_64")]
+            {
+                all.extend(pulp::x86::V3::try_new().map(|simd| moved(simd, &from, n)));
+                all.extend(pulp::x86::V4::try_new().map(|simd| moved(simd, &from, n)));
+            }
+            for [lower, upper, sum, mirrored] in all {
+                for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                    let (at, here, there) = (j * n + i, from[j * n + i], from[i * n + j]);
+                    assert!(i > j || lower[at] == there, "lower ({i}, {j}) of {n}");
+                    assert!(i < j || upper[at] == there, "upper ({i}, {j}) of {n}");
+                    assert_eq!(sum[at], here + there, "sum ({i}, {j}) of {n}");
+                    assert_eq!(mirrored[at], if i >= j { here } else { there }, "mirror ({i}, {j}) of {n}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn elements_are_where_they_belong() {

@@ -19,7 +19,7 @@ pub use special::{digamma, ln_gamma, trigamma};
 
 static ARCH: LazyLock<pulp::Arch> = LazyLock::new(pulp::Arch::new);
 
-/// max(x, 0), but NaN where x is NaN: the standard library's `max` would hide it.
+/// max(x, 0), but NaN where x is NaN: the standard library's `max` would hide it. Negative zero stays.
 ///
 /// ```
 /// use dkp_tape::math::positive_part;

@@ -65,7 +65,8 @@ impl Operation for RowFactor {
         let (x, l, y, seed, rows) = (run.inputs.slice(0), run.inputs.slice(1), run.output, run.seed, run.rows);
         let back = self.factor.transposed();
         if self.inverse() {
-            if let Some(Target { accum: Accum::Replace, values: z, .. }) = run.targets.get(0) {
+            let direct = if run.targets.same(0, 1) { None } else { run.targets.get(0) };
+            if let Some(Target { accum: Accum::Replace, values: z, .. }) = direct {
                 apply_to_rows(back, Part::All, z, Accum::Replace, seed, rows, l);
                 if let Some((target, z)) = run.targets.get_beside(1, 0) {
                     lower_of_dots(target.values, target.accum, z, y, rows, -1.0, Over::All);
@@ -112,6 +113,12 @@ mod tests {
                         factor(t, x[2], l)
                     });
                     report.unwrap().assert_below(1e-7);
+                    // of a factor itself
+                    let report = gradcheck(&leaves[..2], |t, x| {
+                        let l = lower(t, x[0], x[1]);
+                        factor(t, l.matrix(), l)
+                    });
+                    report.unwrap().assert_below(1e-6);
                     // twice, so that contributions are added
                     let report = gradcheck(&leaves, |t, x| {
                         let l = lower(t, x[0], x[1]);

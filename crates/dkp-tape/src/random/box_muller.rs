@@ -1,7 +1,8 @@
 //! The Box–Muller transform: √(−2 ln u)·(cos 2πv, sin 2πv) are two independent standard normals for uniform u and v.
 //!
-//! In single precision: a pair is within 2e-7·r + 6e-8/r of the exact transform of its 64 random bits, r being its length. That changes the distribution function by about 1e-7 at
-//! most, which no sample of fewer than 10¹³ numbers can show, for less than half the time. The largest value is √(66 ln 2) = 6.76.
+//! In single precision: a pair is within 2e-7·r + 6e-8/r of the exact transform of its 64 random bits, r being its length. The distribution
+//! function of r is off by 3e-8 at most, which no sample of fewer than 10¹⁴ pairs shows, and it takes 0.6 of the time of double precision. Numbers repeat within some 10⁵, a pair is zero with probability 2⁻²⁵,
+//! and the largest value is √(66 ln 2) = 6.76.
 
 use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_4, LN_2};
 

@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             gamma: number("gamma", 1e-3)?,
             input: [number("input-delta", 5.0)?, number("input-gamma", 500.0)?],
             warm_up: number("start-steps", steps)? as u64,
-            seed: split as u64,
+            seed: 100 * number("seed", 0.0)? as u64 + split as u64,
         };
         let mut model = initialise(architecture, &train, start)?;
         let schedule = Schedule {
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             draws: number("s", 10.0)? as usize,
             schedule,
             kl_warm_up: number("kl-warm-up", 0.0)? as u64,
-            seed: split as u64,
+            seed: 100 * number("seed", 0.0)? as u64 + split as u64,
             ..Options::default()
         };
         let begun = Instant::now();

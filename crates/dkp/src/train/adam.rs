@@ -31,7 +31,8 @@ impl Adam {
     pub fn ascend<'a>(&mut self, rate: f64, values: impl Iterator<Item = &'a mut Vec<f64>>, gradient: &[Vec<f64>]) {
         self.steps += 1;
         let correction = |beta: f64| 1.0 - beta.powi(self.steps.min(i32::MAX as u64) as i32);
-        let (c1, c2) = (correction(BETA_1), correction(BETA_2));
+        // x += rate·(m/c₁)/(√(v/c₂) + ε) with one division
+        let (rate, root) = (rate / correction(BETA_1), 1.0 / correction(BETA_2).sqrt());
         for (((x, g), m), v) in values.zip(gradient).zip(&mut self.first).zip(&mut self.second) {
             vectorized(
                 #[inline(always)]
@@ -39,7 +40,7 @@ impl Adam {
                     for (((x, &g), m), v) in x.iter_mut().zip(g).zip(m).zip(v) {
                         *m = BETA_1 * *m + (1.0 - BETA_1) * g;
                         *v = BETA_2 * *v + (1.0 - BETA_2) * g * g;
-                        *x += rate * (*m / c1) / ((*v / c2).sqrt() + EPSILON);
+                        *x += rate * *m / v.sqrt().mul_add(root, EPSILON);
                     }
                 },
             );

@@ -6,6 +6,7 @@ use crate::model::{Batch, Bound, Mismatch, Model};
 use crate::params::Parameters;
 use dkp_tape::Failure;
 use dkp_tape::random::Key;
+use faer::ColRef;
 
 /// Failures, or steps with a fallen bound, in a row after which the run goes back.
 const PATIENCE: u32 = 3;
@@ -225,7 +226,7 @@ impl<'a> Trainer<'a> {
         };
         match outcome {
             Ok(bound) => {
-                let norm = self.gradient.iter().flatten().map(|g| g * g).sum::<f64>().sqrt();
+                let norm = self.gradient.iter().map(|g| ColRef::from_slice(g).squared_norm_l2()).sum::<f64>().sqrt();
                 record.gradient_norm = norm;
                 let low = self.state.best - FALL.max(0.5 * self.state.best.abs());
                 let fell = self.state.mean_bound.is_some() && kl == 1.0 && bound.total < low;
