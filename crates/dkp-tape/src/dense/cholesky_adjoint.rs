@@ -2,7 +2,7 @@
 
 use super::strip::{ByStrips, Down, block, column, column_mut};
 use super::strip::{difference, load, multiply, over_strips, store, sum, written_out};
-use super::transpose::Turn;
+use super::transpose::{Turn, copy_across};
 use crate::math::arch;
 use pulp::{Scalar, Simd, WithSimd};
 use std::convert::Infallible;
@@ -53,9 +53,7 @@ impl SymmetricQuotient<'_> {
             Turn::new(simd).across(simd, self.s, n, below..n, first);
             self.sums_of_rows::<S, C>(simd, first..below, first);
         } else {
-            for (k, j) in (below..n).flat_map(|k| (first..below).map(move |j| (k, j))) {
-                self.s[k * n + j] = self.s[j * n + k];
-            }
+            copy_across(self.s, n, below..n, first..below);
             for row in first..below {
                 self.sums_of_rows::<Scalar, C>(Scalar, row..row + 1, first);
             }

@@ -108,12 +108,18 @@ impl WithSimd for Mirror<'_> {
         for first in (0..n).step_by(S::F64_LANES) {
             let below = n.min(first + S::F64_LANES);
             for j in first..below {
-                for i in j + 1..below {
-                    a[i * n + j] = a[j * n + i];
-                }
+                copy_across(a, n, j + 1..below, j..j + 1);
             }
             turn.across(simd, a, n, below..n, first);
         }
+    }
+}
+
+/// Copies these rows and columns across the diagonal, element by element.
+#[inline(always)]
+pub(super) fn copy_across(a: &mut [f64], n: usize, rows: Range<usize>, columns: Range<usize>) {
+    for (i, j) in rows.flat_map(|i| columns.clone().map(move |j| (i, j))) {
+        a[i * n + j] = a[j * n + i];
     }
 }
 
@@ -165,12 +171,7 @@ impl<S: Simd> Turn<S> {
     #[inline(always)]
     pub(super) fn across(&self, simd: S, a: &mut [f64], n: usize, rows: Range<usize>, first: usize) {
         if rows.len() < S::F64_LANES {
-            for i in rows {
-                for j in first..first + S::F64_LANES {
-                    a[i * n + j] = a[j * n + i];
-                }
-            }
-            return;
+            return copy_across(a, n, rows, first..first + S::F64_LANES);
         }
         for i in starts(rows, S::F64_LANES) {
             let block = self.transposed(simd, read::<S>(simd, a, n, i, first));

@@ -46,13 +46,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             "dgp" => Architecture::dgp(kernel.clone(), layers, train.features(), likelihood),
             _ => Architecture::diwp(kernel.clone(), layers, likelihood),
         };
+        let seed = 100 * number("seed", 0.0)? as u64 + split as u64;
         let start = Start {
             inducing: number("m", 100.0)? as usize,
             delta: number("delta", 1000.0)?,
             gamma: number("gamma", 1e-3)?,
             input: [number("input-delta", 5.0)?, number("input-gamma", 500.0)?],
             warm_up: number("start-steps", steps)? as u64,
-            seed: 100 * number("seed", 0.0)? as u64 + split as u64,
+            seed,
         };
         let mut model = initialise(architecture, &train, start)?;
         let schedule = Schedule {
@@ -66,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             draws: number("s", 10.0)? as usize,
             schedule,
             kl_warm_up: number("kl-warm-up", 0.0)? as u64,
-            seed: 100 * number("seed", 0.0)? as u64 + split as u64,
+            seed,
             ..Options::default()
         };
         let begun = Instant::now();
