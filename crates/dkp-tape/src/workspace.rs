@@ -7,7 +7,7 @@ use crate::operation::{Adjoint, Forward, Inputs, Jitter, Target, Targets};
 use crate::program::{Gradient, Kind, Program, Value, aligned};
 use crate::random::Key;
 use aligned_vec::{AVec, ConstAlign};
-use faer::{Accum, MatRef};
+use faer::{Accum, MatMut, MatRef};
 use std::sync::Arc;
 
 /// Numbers at cache-line boundaries.
@@ -75,7 +75,7 @@ impl Workspace {
     #[track_caller]
     pub fn set_slice(&mut self, leaf: Node, values: &[f64]) -> Result<(), Failure> {
         assert!(values.len() == leaf.len(), "set_slice: {} numbers for a {} leaf", values.len(), leaf.shape());
-        self.set(leaf, MatRef::from_column_major_slice(values, leaf.rows(), leaf.cols()))
+        self.set_with(leaf, |own| own.copy_from_slice(values))
     }
 
     /// Sets a leaf or an input.
@@ -85,21 +85,28 @@ impl Workspace {
     /// If the node is no leaf of this program, or the shape is wrong.
     #[track_caller]
     pub fn set(&mut self, leaf: Node, values: MatRef<'_, f64>) -> Result<(), Failure> {
+        let shape = Shape(values.nrows(), values.ncols());
+        assert!(shape == leaf.shape(), "set: a {} leaf, and not {shape}, is expected", leaf.shape());
+        self.set_with(leaf, |own| {
+            MatMut::from_column_major_slice_mut(own, leaf.rows(), leaf.cols()).copy_from(values);
+        })
+    }
+
+    /// Sets a leaf or an input by what `fill` writes to its elements, which stand in column-major order.
+    ///
+    /// # Panics
+    ///
+    /// If the node is no leaf of this program.
+    #[track_caller]
+    pub fn set_with(&mut self, leaf: Node, fill: impl FnOnce(&mut [f64])) -> Result<(), Failure> {
         let index = self.index("set", leaf);
-        let Kind::Leaf { name, .. } = &self.program.kinds[index] else {
+        let Kind::Leaf { .. } = &self.program.kinds[index] else {
             panic!("set: node {index} of \"{}\" is no leaf", self.program.name)
         };
-        let shape = Shape(values.nrows(), values.ncols());
-        assert!(shape == leaf.shape(), "set: leaf \"{name}\" is {}, not {shape}", leaf.shape());
         let Value::Own(offset) = self.program.slots[index].value else { unreachable!("a leaf has its own value") };
         self.ready = None;
         let own = &mut self.values[offset..offset + leaf.len()];
-        for (own, given) in own.chunks_exact_mut(leaf.rows()).zip(values.col_iter()) {
-            match given.try_as_col_major() {
-                Some(given) => own.copy_from_slice(given.as_slice()),
-                None => own.iter_mut().zip(given.iter()).for_each(|(o, g)| *o = *g),
-            }
-        }
+        fill(own);
         if let Some((row, col, value)) = first_not_finite(own, leaf.rows()) {
             self.is_set[index] = false;
             let problem = Problem::NonFiniteLeaf { row, col, value };

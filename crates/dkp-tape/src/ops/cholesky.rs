@@ -69,20 +69,8 @@ impl Operation for Cholesky {
             1 => a.iter().step_by(size + 1).sum::<f64>() / size as f64,
             _ => run.inputs.slice(1).iter().sum::<f64>() / run.inputs.slice(1).len() as f64,
         };
-        // written so that NaN stays NaN
-        let mean = if mean < LEAST_MEAN { LEAST_MEAN } else { mean };
-        let least = if self.jitter { (LEAST_PIVOT * mean).max(0.0) } else { 0.0 };
-        let Err(first) = cholesky(a, run.output, size, least) else { return Ok(()) };
-        let mut succeeds = |jitter: f64| {
-            let moved = &mut run.scratch[..size * size];
-            moved.copy_from_slice(a);
-            moved.iter_mut().step_by(size + 1).for_each(|d| *d += jitter);
-            cholesky(moved, run.output, size, 0.0).is_ok()
-        };
-        let jitters = if self.jitter { JITTERS.as_slice() } else { &[] };
-        match jitters.iter().find(|&&j| succeeds(j * mean)) {
-            Some(&jitter) => run.jitter.add(jitter),
-            None => return Err(Problem::NotPositiveDefinite { size, pivot: first.pivot, value: first.value }),
+        if let Some(jitter) = factorise(a, run.output, run.scratch, mean, self.jitter)? {
+            run.jitter.add(jitter);
         }
         Ok(())
     }
@@ -97,6 +85,31 @@ impl Operation for Cholesky {
         cholesky_adjoint(run.output, run.seed, a, n);
         target.add1(a, |a| a);
     }
+}
+
+/// Fills `l` with the factor of `a`; the jitter that this needed, if any, relative to `mean`. `scratch` has room for a matrix.
+pub(super) fn factorise(
+    a: &[f64],
+    l: &mut [f64],
+    scratch: &mut [f64],
+    mean: f64,
+    may_jitter: bool,
+) -> Result<Option<f64>, Problem> {
+    let size = a.len().isqrt();
+    // written so that NaN stays NaN
+    let mean = if mean < LEAST_MEAN { LEAST_MEAN } else { mean };
+    let least = if may_jitter { (LEAST_PIVOT * mean).max(0.0) } else { 0.0 };
+    let Err(first) = cholesky(a, l, size, least) else { return Ok(None) };
+    let mut succeeds = |jitter: f64| {
+        let moved = &mut scratch[..a.len()];
+        moved.copy_from_slice(a);
+        moved.iter_mut().step_by(size + 1).for_each(|d| *d += jitter);
+        cholesky(moved, l, size, 0.0).is_ok()
+    };
+    let jitters = if may_jitter { JITTERS.as_slice() } else { &[] };
+    let found = jitters.iter().find(|&&j| succeeds(j * mean));
+    let failure = Problem::NotPositiveDefinite { size, pivot: first.pivot, value: first.value };
+    found.map(|j| Some(*j)).ok_or(failure)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod add;
 mod add_scaled_rows;
 mod cholesky;
+mod cholesky_of_sum;
 mod columns;
 mod diagonal;
 mod kernel;

@@ -51,15 +51,27 @@ impl InverseWishart {
         self.log_density_from(tape, draw.log_det, trace)
     }
 
-    /// KL(self‖prior) in closed form: E log|G| = log|Ψ| − E log|AᵀA| and E G⁻¹ = νΨ⁻¹.
-    pub fn divergence_from(&self, tape: &mut Tape, prior: &InverseWishart) -> Node {
-        let log_det = tape.log_det(self.scale);
-        let log_det = tape.subtract(log_det, self.dof.expected_log_det);
-        // tr(Ψ_p·νΨ⁻¹) = ν‖L⁻¹L_p‖², tr(Ψ·νΨ⁻¹) = νP
+    /// KL(Q‖P) in closed form, for this Q = W⁻¹(Ψ, ν), a prior P = W⁻¹(cΨ₀, ν₀) that is given without the number c, and E log|AᵀA| of Q:
+    /// ½[ν(c‖L⁻¹L₀‖² − P) − ν₀(P·log c + log|Ψ₀| − log|Ψ|) + (ν − ν₀)·E log|AᵀA|] + log Z₀ − log Z, Z = 2^(νP/2)·Γ_P(ν/2).
+    pub fn divergence_from(&self, tape: &mut Tape, prior: &InverseWishart, c: Node) -> Node {
+        let (size, nu, nu_0) = (self.dof.size() as f64, self.dof.nu, prior.dof.nu);
         let norm = tape.quotient_norm(self.scale, prior.scale);
-        let (trace, own) = (tape.product(self.dof.nu, norm), tape.affine(self.dof.nu, self.dof.size() as f64, 0.0));
-        let (log_q, log_p) = (self.log_density_from(tape, log_det, own), prior.log_density_from(tape, log_det, trace));
-        tape.subtract(log_q, log_p)
+        let norm = tape.product(c, norm);
+        let excess = tape.affine(norm, 1.0, -size);
+        let trace = tape.product(nu, excess);
+        let log_c = tape.ln(c);
+        let log_c = tape.affine(log_c, size, 0.0);
+        let (own, other) = (tape.log_det(self.scale), tape.log_det(prior.scale));
+        let volume = tape.add(log_c, other);
+        let volume = tape.subtract(volume, own);
+        let volume = tape.product(nu_0, volume);
+        let gained = tape.subtract(nu, nu_0);
+        let gained = tape.product(gained, self.dof.expected_log_det);
+        let sum = tape.subtract(trace, volume);
+        let sum = tape.add(sum, gained);
+        let half = tape.affine(sum, 0.5, 0.0);
+        let normalisers = tape.subtract(prior.dof.log_normaliser, self.dof.log_normaliser);
+        tape.add(half, normalisers)
     }
 
     /// The log-density from log|G| and tr(ΨG⁻¹).

@@ -96,14 +96,6 @@ impl DataBlock {
             DataBlock::Full(tt) => tape.diagonal(tt),
         }
     }
-
-    /// This block times a number.
-    pub fn scaled(self, tape: &mut Tape, factor: Node) -> DataBlock {
-        match self {
-            DataBlock::Diagonal(d) => DataBlock::Diagonal(tape.scale(factor, d)),
-            DataBlock::Full(tt) => DataBlock::Full(tape.scale(factor, tt)),
-        }
-    }
 }
 
 impl Gram {

@@ -30,21 +30,25 @@ impl Batch<'_> {
         let (x, targets) = recorded;
         let (width, first) = (x.cols(), tile * x.cols());
         let count = width.min(self.len() - first);
-        let rows: Vec<usize> = (0..width).map(|j| self.row(first + if j < count { j } else { 0 })).collect();
-        let (mut xs, mut ys) = (Vec::with_capacity(x.len()), Vec::with_capacity(targets.values.len()));
-        for &n in &rows {
-            xs.extend_from_slice(self.data.x(n));
-            ys.extend_from_slice(self.data.y(n));
-        }
-        let mut present = vec![0.0; ys.len()];
-        for (i, (y, p)) in ys.iter_mut().zip(&mut present).enumerate() {
-            let there = i / targets.values.rows() < count && !y.is_nan();
-            (*y, *p) = if there { (*y, 1.0) } else { (0.0, 0.0) };
-        }
-        run.set_slice(x, &xs)?;
-        run.set_slice(targets.values, &ys)?;
-        run.set_slice(targets.present, &present)?;
-        run.set_point_ids(&rows.iter().map(|&n| n as u64).collect::<Vec<_>>());
+        let rows: Vec<u64> = (0..width).map(|j| self.row(first + if j < count { j } else { 0 }) as u64).collect();
+        let y = |j: usize| self.data.y(rows[j] as usize);
+        let (features, outputs) = (x.rows(), targets.values.rows());
+        run.set_with(x, |xs| {
+            let points = xs.chunks_exact_mut(features).zip(&rows);
+            points.for_each(|(x, &n)| x.copy_from_slice(self.data.x(n as usize)));
+        })?;
+        run.set_with(targets.values, |ys| {
+            let points = ys.chunks_exact_mut(outputs).enumerate();
+            points.for_each(|(j, own)| {
+                own.iter_mut().zip(y(j)).for_each(|(o, &y)| *o = if y.is_nan() { 0.0 } else { y })
+            });
+        })?;
+        run.set_with(targets.present, |present| {
+            let points = present.chunks_exact_mut(outputs).enumerate();
+            let there = |j: usize, y: &f64| if j < count && !y.is_nan() { 1.0 } else { 0.0 };
+            points.for_each(|(j, own)| own.iter_mut().zip(y(j)).for_each(|(o, y)| *o = there(j, y)));
+        })?;
+        run.set_point_ids(&rows);
         Ok(())
     }
 }

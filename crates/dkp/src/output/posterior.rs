@@ -148,8 +148,8 @@ impl Part {
     fn new(tape: &mut Tape, kernel: Block, noise: Noise, targets: Node) -> (Part, Node) {
         let (m, outputs) = (targets.rows(), targets.cols() as f64);
         // CCᵀ = K + S
-        let seen = tape.add(kernel.matrix, noise.covariance);
-        let factor = tape.cholesky_with_jitter_of(seen, kernel.diagonal);
+        let one = tape.number(1.0);
+        let factor = tape.cholesky_of_sum(one, kernel.matrix, noise.covariance);
         let a = solve_twice(tape, factor, targets);
         // KL = ½Σ_λ[log|CCᵀ| − log|S| − M + ‖C⁻¹H‖² + aᵀKa]
         let (volume, trace) = (tape.log_det(factor), tape.quotient_norm(factor, noise.root));

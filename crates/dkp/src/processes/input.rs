@@ -81,9 +81,8 @@ impl Input {
             Input::Fixed => InputDraw::from_root(tape, Root::Identity, None, inducing),
             Input::Omega(process) => {
                 let identity = tape.constant(features, features, &identity(features));
-                let psi = tape.scale(process.delta(), identity);
-                let factor = tape.cholesky(psi);
-                let (draw, log_ratio) = process.draw_given(tape, psi, factor);
+                let factor = tape.cholesky(identity);
+                let (draw, log_ratio) = process.draw_given(tape, identity, factor);
                 InputDraw::from_root(tape, Root::Lower(draw.root), log_ratio, inducing)
             }
             Input::Wishart { width } => {

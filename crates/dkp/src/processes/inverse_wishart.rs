@@ -51,40 +51,36 @@ impl InverseWishart {
         InverseWishart { posterior: Some(Posterior { dof, update }), ..prior }
     }
 
-    /// Draws G ~ Q for the prior's scale Ψ = LLᵀ; with −KL(Q‖P), the expectation of log P(G) − log Q(G) given Ψ.
+    /// Draws G ~ Q for K = LLᵀ; with −KL(Q‖P), the expectation of log P(G) − log Q(G) given K.
     pub(super) fn draw_given(
         &self,
         tape: &mut Tape,
-        psi: Node,
+        kernel: Node,
         factor: Lower,
     ) -> (distributions::InverseWishartDraw, Option<Node>) {
+        let Some(Posterior { dof, update }) = self.posterior else {
+            let root = tape.sqrt(self.delta);
+            let scale = tape.scale_lower(root, factor);
+            return (distributions::InverseWishart { scale, dof: self.prior }.draw_root(tape), None);
+        };
+        let scale = tape.cholesky_of_sum(self.delta, kernel, update);
+        let posterior = distributions::InverseWishart { scale, dof };
         let prior = distributions::InverseWishart { scale: factor, dof: self.prior };
-        let Some(Posterior { dof, update }) = self.posterior else { return (prior.draw_root(tape), None) };
-        let scale = tape.add(psi, update);
-        let posterior = distributions::InverseWishart { scale: tape.cholesky_with_jitter(scale), dof };
-        let divergence = posterior.divergence_from(tape, &prior);
+        let divergence = posterior.divergence_from(tape, &prior, self.delta);
         let log_ratio = tape.affine(divergence, -1.0, 0.0);
         (posterior.draw_root(tape), Some(log_ratio))
-    }
-
-    /// δ.
-    pub(super) fn delta(&self) -> Node {
-        self.delta
     }
 }
 
 impl Process for InverseWishart {
     fn draw(&self, tape: &mut Tape, kernel: Block) -> Draw {
         let noisy = noisy(tape, kernel);
-        let psi = tape.scale(self.delta, noisy);
-        let factor = tape.cholesky_with_jitter(psi);
-        let (draw, log_ratio) = self.draw_given(tape, psi, factor);
+        let factor = tape.cholesky_with_jitter(noisy);
+        let (draw, log_ratio) = self.draw_given(tape, noisy, factor);
         let matrix = tape.lower_square(draw.root);
         let gram = Block::new(tape, matrix);
         let white_root = tape.lower_solve(factor, draw.root);
         let InverseWishart { delta, extension: shape, .. } = *self;
-        let inverse_delta = tape.reciprocal(delta);
-        let factor = tape.scale_lower(inverse_delta, factor);
         let extension = InverseWishartExtension { delta, shape, factor, root: draw.root, white_root, gram };
         Draw { gram, log_ratio, extension: Box::new(extension) }
     }
@@ -92,17 +88,17 @@ impl Process for InverseWishart {
 
 /// The conditional of the process given G_ii.
 ///
-/// With ψ = δk, Ψ_ii = LLᵀ, w = L⁻¹ψ_it and s = ψ_tt − wᵀw, for one point:
-/// g ~ InverseGamma(½(δ+M+2), ½s), b = L⁻ᵀ(w + √g·ε), g_it = G_ii·b, g_tt = g + bᵀG_ii·b.
-/// For B points jointly, with their w as rows of W and standard normal E: G_tt·i ~ W⁻¹(Ψ_tt·i, δ+M+B+1) with root R, b the rows of
-/// (W + RE)·L⁻¹, and G_ti, G_tt as for one point.
+/// With K_ii = LLᵀ, w = L⁻¹k_it and s = k_tt − wᵀw, for one point:
+/// g ~ InverseGamma(½(δ+M+2), ½s), b = L⁻ᵀ(w + √g·ε), g_it = G_ii·b, g_tt = δg + bᵀG_ii·b.
+/// For B points jointly, with their w as rows of W and standard normal E: R is a root of a W⁻¹(K_tt·i, δ+M+B+1), b the rows of
+/// (W + RE)·L⁻¹, G_tt·i = δRRᵀ, and G_ti, G_tt as for one point.
 ///
 /// With G_ii = FFᵀ and Q = L⁻¹F, which is lower-triangular and close to a multiple of the identity, b is not needed: u = Fᵀb =
-/// Qᵀ(w + √g·ε), g_it = F·u and g_tt = g + uᵀu. That is one solve and two triangular products a point.
+/// Qᵀ(w + √g·ε), g_it = F·u and g_tt = δg + uᵀu. That is one solve and two triangular products a point.
 struct InverseWishartExtension {
     delta: Node,
     shape: ExtensionShape,
-    /// L/δ with Ψ_ii = LLᵀ: w = (L/δ)⁻¹k_it, and no ψ_it is formed.
+    /// L with K_ii = LLᵀ.
     factor: Lower,
     /// F with G_ii = FFᵀ.
     root: Lower,
@@ -113,12 +109,12 @@ struct InverseWishartExtension {
 
 impl Extension for InverseWishartExtension {
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
-        let psi_tt = noisy_data(tape, kernel.tt).scaled(tape, self.delta);
-        let (w, complement) = condition(tape, self.factor, kernel.ti, psi_tt);
+        let noisy_tt = noisy_data(tape, kernel.tt);
+        let (w, complement) = condition(tape, self.factor, kernel.ti, noisy_tt);
         match complement {
             DataBlock::Diagonal(schur) => self.extend_one_by_one(tape, w, schur),
             DataBlock::Full(schur) => {
-                let scale = factor_of_difference(tape, schur, psi_tt);
+                let scale = factor_of_difference(tape, schur, noisy_tt);
                 self.extend_jointly(tape, w, scale)
             }
         }
@@ -136,16 +132,16 @@ impl InverseWishartExtension {
         let normals = tape.point_normals_by_row(w.cols());
         let white = tape.add_scaled_rows(w, normals, deviation);
         let u = tape.times_lower(white, self.white_root);
-        // g_it = F·u, g_tt = g + uᵀu
+        // g_it = F·u, g_tt = δg + uᵀu
         let ti = tape.times_lower_transposed(u, self.root);
-        let explained = tape.row_norms(u);
-        let tt = tape.add(g, explained);
+        let (own, explained) = (tape.scale(self.delta, g), tape.row_norms(u));
+        let tt = tape.add(own, explained);
         Gram::new(tape, self.gram, ti, DataBlock::Diagonal(tt))
     }
 
     fn extend_jointly(&self, tape: &mut Tape, w: Node, scale: Lower) -> Gram {
         let (b, m) = (w.rows(), w.cols());
-        // G_tt·i = RRᵀ
+        // G_tt·i = δRRᵀ
         let nu = tape.affine(self.delta, 1.0, (m + b + 1) as f64);
         let dof = DegreesOfFreedom::new(tape, nu, b);
         let conditional = distributions::InverseWishart { scale, dof };
@@ -155,9 +151,10 @@ impl InverseWishartExtension {
         let noise = tape.lower_matmul(root, normals);
         let white = tape.add(w, noise);
         let u = tape.times_lower(white, self.white_root);
-        // G_ti = U·Fᵀ, G_tt = RRᵀ + UUᵀ
+        // G_ti = U·Fᵀ, G_tt = δRRᵀ + UUᵀ
         let ti = tape.times_lower_transposed(u, self.root);
-        let (own, explained) = (tape.lower_square(root), tape.symmetric_product(u));
+        let own = tape.lower_square(root);
+        let (own, explained) = (tape.scale(self.delta, own), tape.symmetric_product(u));
         let tt = tape.add(own, explained);
         Gram::new(tape, self.gram, ti, DataBlock::Full(tt))
     }

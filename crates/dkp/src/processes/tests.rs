@@ -194,7 +194,10 @@ fn the_divergence_is_the_mean_log_ratio_of_draws() {
     let x = cases::matrix(1, 4, 8);
     let v = distributions::constant(&mut tape, cases::matrix(2, 4, 3).as_ref());
     let [prior, posterior] = conjugate_pair(&mut tape, &(&x * x.transpose()), v, 1.7);
-    let divergence = posterior.divergence_from(&mut tape, &prior);
+    // the prior as a third of its scale, three times
+    let (three, third) = (tape.number(3.0), tape.number((1.0_f64 / 3.0).sqrt()));
+    let part = distributions::InverseWishart { scale: tape.scale_lower(third, prior.scale), ..prior };
+    let divergence = posterior.divergence_from(&mut tape, &part, three);
     let draw = posterior.draw_root(&mut tape);
     let log_p = prior.log_density_of_draw(&mut tape, &posterior, &draw);
     let log_q = posterior.log_density_of_own(&mut tape, &draw);
