@@ -6,9 +6,8 @@ use super::cholesky::factorise;
 use super::{same_shape, scalar, square};
 use crate::dense::cholesky_adjoint;
 use crate::math::vectorized;
-use crate::operation::{Adjoint, Forward, Operation, Target, Targets, sum_of};
+use crate::operation::{Adjoint, Forward, Operation, sum_of};
 use crate::{Lower, Memory, Node, Problem, Tape};
-use faer::Accum;
 
 impl Tape {
     /// The Cholesky factor of αA + B, for a number α and symmetric matrices that may be singular to rounding.
@@ -55,40 +54,22 @@ impl Operation for CholeskyOfSum {
 
     fn adjoint(&self, mut run: Adjoint<'_>) {
         let (n, alpha, a) = (run.rows, run.inputs.scalar(0), run.inputs.slice(1));
+        // not where B̄ belongs, which may be out of the caches
         let s = &mut run.scratch[..n * n];
-        // S is B̄ itself where nothing else has been added to that
-        let apart = !run.targets.same(1, 2);
-        let s: Option<&[f64]> = match run.targets.get(2) {
-            Some(Target { accum: Accum::Replace, values, .. }) if apart => {
-                cholesky_adjoint(run.output, run.seed, values, n);
-                None
-            }
-            target => {
-                cholesky_adjoint(run.output, run.seed, s, n);
-                if let Some(target) = target {
-                    target.add1(s, |s| s);
-                }
-                Some(s)
-            }
-        };
-        if let Some((target, s)) = with_s(&mut run.targets, 1, s) {
+        cholesky_adjoint(run.output, run.seed, s, n);
+        if let Some(target) = run.targets.get(1) {
             target.add1(s, |s| alpha * s);
         }
-        if let Some((target, s)) = with_s(&mut run.targets, 0, s) {
+        if let Some(target) = run.targets.get(2) {
+            target.add1(s, |s| s);
+        }
+        if let Some(target) = run.targets.get(0) {
             let sum = vectorized(
                 #[inline(always)]
                 || sum_of(a, s, |a, s, sum| a.mul_add(s, sum)),
             );
             target.add_constant(sum);
         }
-    }
-}
-
-/// The adjoint of argument `i`, and S: this, or B̄.
-fn with_s<'a>(targets: &'a mut Targets<'_>, i: usize, s: Option<&'a [f64]>) -> Option<(Target<'a>, &'a [f64])> {
-    match s {
-        Some(s) => targets.get(i).map(|t| (t, s)),
-        None => targets.get_beside(i, 2),
     }
 }
 
