@@ -157,7 +157,7 @@ fn flops(family: Family, layers: usize, features: usize, m: usize, b: usize, s: 
     let input = |rows: f64| 6.0 * rows * f * (m + b) + 6.0 * rows * m * b;
     let hidden = match family {
         Family::Nngp => 0.0,
-        // two Cholesky factors, L_qA⁻¹, L_q⁻¹L_p, L⁻¹F, FFᵀ; L⁻¹ψ, Qᵀ(…), F·u
+        // two Cholesky factors, L_qA⁻¹, L_q⁻¹L_p, L⁻¹F, FFᵀ; L⁻¹k, Qᵀ(…), F·u
         Family::Diwp => 6.0 * cube + 9.0 * square,
         // a Cholesky factor and the Gaussian posterior; L⁻¹k, and products of the features
         Family::Dgp => 3.1 * cube + 3.0 * square + 12.0 * f * m * b,

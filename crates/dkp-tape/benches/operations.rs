@@ -74,6 +74,10 @@ fn operations(m: usize, b: usize) {
         costly("matmul X·Yᵀ", &[wide, wide], 2.0 * mmb, 4.0 * mmb, |t, x, _| t.matmul(x[0], x[1].t())),
         costly("symmetric_product X·Xᵀ", &[wide], mmb, 2.0 * mmb, |t, x, _| t.symmetric_product(x[0])),
         costly("cholesky", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, x, _| t.cholesky(x[0]).matrix()),
+        costly("cholesky_of_sum", &[square, square], mmm / 3.0, mmm * 2.0 / 3.0, |t, x, _| {
+            let one = t.number(1.0);
+            t.cholesky_of_sum(one, x[0], x[1]).matrix()
+        }),
         costly("lower_matmul L·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
             t.lower_matmul(l.expect("a factor"), x[1])
         }),

@@ -58,7 +58,7 @@ pub struct Forward<'a> {
 pub struct Jitter {
     /// Matrices that needed it.
     pub count: u64,
-    /// The largest amount, relative to the mean of the matrix's diagonal.
+    /// The largest amount, relative to the mean of the diagonal that the operation names.
     pub largest: f64,
 }
 

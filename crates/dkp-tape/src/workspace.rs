@@ -86,7 +86,7 @@ impl Workspace {
     #[track_caller]
     pub fn set(&mut self, leaf: Node, values: MatRef<'_, f64>) -> Result<(), Failure> {
         let shape = Shape(values.nrows(), values.ncols());
-        assert!(shape == leaf.shape(), "set: a {} leaf, and not {shape}, is expected", leaf.shape());
+        assert!(shape == leaf.shape(), "set: {shape} numbers for a {} leaf", leaf.shape());
         self.set_with(leaf, |own| {
             MatMut::from_column_major_slice_mut(own, leaf.rows(), leaf.cols()).copy_from(values);
         })

@@ -17,7 +17,7 @@ use timer::seconds;
 /// Useful floating-point operations of a draw, in units of M³, forward and backward: two Cholesky factors (⅓ + 11/6 each),
 /// L_qA⁻¹, L_q⁻¹L_p, L⁻¹F and FFᵀ, all of triangles (⅓ + ⅔ each).
 const DRAW: f64 = 2.0 * 13.0 / 6.0 + 4.0;
-/// Of an extension, in units of M²B: L⁻¹ψ, Qᵀ(…), F·u (1 + 2 each).
+/// Of an extension, in units of M²B: L⁻¹k, Qᵀ(…), F·u (1 + 2 each).
 const EXTENSION: f64 = 3.0 + 3.0 + 3.0;
 
 fn main() {

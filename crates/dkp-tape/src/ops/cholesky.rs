@@ -69,7 +69,7 @@ impl Operation for Cholesky {
             1 => a.iter().step_by(size + 1).sum::<f64>() / size as f64,
             _ => run.inputs.slice(1).iter().sum::<f64>() / run.inputs.slice(1).len() as f64,
         };
-        if let Some(jitter) = factorise(a, run.output, run.scratch, mean, self.jitter)? {
+        if let Some(jitter) = factorise(a, run.output, run.scratch, &[mean], self.jitter)? {
             run.jitter.add(jitter);
         }
         Ok(())
@@ -87,18 +87,19 @@ impl Operation for Cholesky {
     }
 }
 
-/// Fills `l` with the factor of `a`; the jitter that this needed, if any, relative to `mean`. `scratch` has room for a matrix.
+/// Fills `l` with the factor of `a`; the jitter that this needed, if any, relative to the first of `means` with which it succeeds. Pivots are
+/// small beside the first. `scratch` has room for a matrix.
 pub(super) fn factorise(
     a: &[f64],
     l: &mut [f64],
     scratch: &mut [f64],
-    mean: f64,
+    means: &[f64],
     may_jitter: bool,
 ) -> Result<Option<f64>, Problem> {
     let size = a.len().isqrt();
     // written so that NaN stays NaN
-    let mean = if mean < LEAST_MEAN { LEAST_MEAN } else { mean };
-    let least = if may_jitter { (LEAST_PIVOT * mean).max(0.0) } else { 0.0 };
+    let at_least = |mean: f64| if mean < LEAST_MEAN { LEAST_MEAN } else { mean };
+    let least = if may_jitter { (LEAST_PIVOT * at_least(means[0])).max(0.0) } else { 0.0 };
     let Err(first) = cholesky(a, l, size, least) else { return Ok(None) };
     let mut succeeds = |jitter: f64| {
         let moved = &mut scratch[..a.len()];
@@ -107,9 +108,10 @@ pub(super) fn factorise(
         cholesky(moved, l, size, 0.0).is_ok()
     };
     let jitters = if may_jitter { JITTERS.as_slice() } else { &[] };
-    let found = jitters.iter().find(|&&j| succeeds(j * mean));
+    let mut pairs = means.iter().flat_map(|&mean| jitters.iter().map(move |&j| (j, mean)));
+    let found = pairs.find(|&(j, mean)| succeeds(j * at_least(mean)));
     let failure = Problem::NotPositiveDefinite { size, pivot: first.pivot, value: first.value };
-    found.map(|j| Some(*j)).ok_or(failure)
+    found.map(|(j, _)| Some(j)).ok_or(failure)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! αA + B = LLᵀ. The lower triangles of A and B are read.
+//! αA + B = LLᵀ for symmetric A and B.
 //!
 //! Adjoints, with the S of [`cholesky`](super::cholesky): Ā += αS, B̄ += S, ᾱ += Σ A∘S.
 
@@ -12,7 +12,8 @@ use crate::{Lower, Memory, Node, Problem, Tape};
 impl Tape {
     /// The Cholesky factor of αA + B, for a number α and symmetric matrices that may be singular to rounding.
     ///
-    /// Jitter, if any ([`cholesky_with_jitter`](Tape::cholesky_with_jitter)), is relative to αA's diagonal: of B single elements may be huge.
+    /// Jitter, if any ([`cholesky_with_jitter`](Tape::cholesky_with_jitter)), is relative to αA's diagonal, because single elements of B may be huge; only where
+    /// that is not enough, to the sum's.
     #[track_caller]
     pub fn cholesky_of_sum(&mut self, alpha: Node, a: Node, b: Node) -> Lower {
         scalar("cholesky_of_sum", alpha);
@@ -45,8 +46,9 @@ impl Operation for CholeskyOfSum {
                 }
             },
         );
-        let mean = alpha * a.iter().step_by(n + 1).sum::<f64>() / n as f64;
-        if let Some(jitter) = factorise(sum, run.output, scratch, mean, true)? {
+        let mean = |m: &[f64]| m.iter().step_by(n + 1).sum::<f64>() / n as f64;
+        let means = [alpha * mean(a), mean(sum)];
+        if let Some(jitter) = factorise(sum, run.output, scratch, &means, true)? {
             run.jitter.add(jitter);
         }
         Ok(())
@@ -168,5 +170,19 @@ mod tests {
         run.forward(Key::new(0), Pass::Value).unwrap();
         assert_eq!(run.jitter().largest, 1e-8);
         assert!((run.value(l)[(0, 0)].powi(2) / 4e-8 - 1.0).abs() < 1e-6);
+    }
+
+    /// A singular B beside which A is nothing: no jitter relative to A is enough.
+    #[test]
+    fn jitter_is_relative_to_the_sum_where_the_first_term_is_nothing() {
+        let mut tape = Tape::new("sum");
+        let alpha = tape.number(1e-20);
+        let (a, b) = (tape.constant(2, 2, &[1.0, 0.0, 0.0, 1.0]), tape.constant(2, 2, &[4.0, 4.0, 4.0, 4.0]));
+        let l = tape.cholesky_of_sum(alpha, a, b).matrix();
+        let mut run = tape.finish().workspace();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        assert_eq!(run.jitter().largest, 1e-8);
+        // l₁₁² = 4 + j − 16/(4 + j) = 2j, j = 4e-8
+        assert!((run.value(l)[(1, 1)].powi(2) / 8e-8 - 1.0).abs() < 1e-6);
     }
 }

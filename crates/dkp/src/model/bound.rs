@@ -33,6 +33,7 @@ impl Batch<'_> {
         let rows: Vec<u64> = (0..width).map(|j| self.row(first + if j < count { j } else { 0 }) as u64).collect();
         let y = |j: usize| self.data.y(rows[j] as usize);
         let (features, outputs) = (x.rows(), targets.values.rows());
+        debug_assert!(self.data.features() == features && self.data.targets() == outputs, "data that fit the model");
         run.set_with(x, |xs| {
             let points = xs.chunks_exact_mut(features).zip(&rows);
             points.for_each(|(x, &n)| x.copy_from_slice(self.data.x(n as usize)));

@@ -176,6 +176,23 @@ fn gradients() {
     }
 }
 
+/// Inducing points that coincide, with pseudo-targets that are all but exact, and one whose noise is huge: K + S needs jitter, and
+/// little beside K.
+#[test]
+fn jitter_is_relative_to_the_kernel_and_not_to_the_noise() {
+    let mut tape = Tape::new("output");
+    let (xi, xt) = (tape.constant(1, 3, &[0.0, 0.0, 1.0]), tape.constant(1, 1, &[0.0]));
+    let (deviations, below) = (tape.constant(3, 1, &[1e-9, 1e-9, 1e8]), tape.constant(3, 3, &[0.0; 9]));
+    let (targets, root) = (tape.constant(3, 1, &[1.0, 1.0, 0.0]), tape.lower(deviations, below));
+    let posterior = Posterior::new(&mut tape, targets, &[root]);
+    let k = kernel(&mut tape, xi, xt, false);
+    let (mean, _) = posterior.given(&mut tape, k.ii).marginals(&mut tape, &k);
+    let mut run = tape.finish().workspace();
+    run.forward(Key::new(0), Pass::Value).unwrap();
+    assert_eq!(run.jitter().count, 1);
+    assert!((run.scalar(mean) - 1.0).abs() < 1e-6, "{}", run.scalar(mean));
+}
+
 #[test]
 #[should_panic(expected = "Posterior: 3 noises for 2 outputs")]
 fn noises_must_fit_the_outputs() {

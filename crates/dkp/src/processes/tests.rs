@@ -389,6 +389,25 @@ fn coincident_points_are_no_trouble() {
     }
 }
 
+/// Inducing points that coincide, for V too, beside a VVᵀ that is a million times K: the white noise in K is enough.
+#[test]
+fn a_large_update_needs_no_jitter() {
+    let m = 6;
+    let mut tape = Tape::new("update");
+    let twice = |m: usize, n: usize| if n == m - 1 { 0 } else { n };
+    let (x, v) = (cases::matrix(1, 2, m), cases::matrix(2, m, 1));
+    let xi = Mat::from_fn(2, m, |i, n| x[(i, twice(m, n))]);
+    let v = Mat::from_fn(m, 1, |n, _| 1e3 * v[(twice(m, n), 0)]);
+    let [xi, v] = [xi, v].map(|c| distributions::constant(&mut tape, c.as_ref()));
+    let theta = [tape.number(1.1), tape.number(0.9)];
+    let k_ii = Block::from_features(&mut tape, xi).kernel(&mut tape, &crate::kernels::Matern12, &theta);
+    let (delta, gamma) = (tape.number(3.0), tape.number(2.0));
+    InverseWishart::posterior(&mut tape, delta, gamma, v).draw(&mut tape, k_ii);
+    let mut run = tape.finish().workspace();
+    run.forward(Key::new(0), Pass::Value).unwrap();
+    assert_eq!(run.jitter().count, 0);
+}
+
 #[test]
 fn extending_by_one_point_has_the_law_of_the_joint_draw() {
     let mut one = Extended::new(3, 1, false, inverse_wishart_prior(3));
