@@ -57,6 +57,13 @@ fn too_many_numbers_are_refused() {
 }
 
 #[test]
+#[should_panic(expected = "set: 1×2 numbers for a 1×1 leaf")]
+fn a_matrix_of_another_shape_is_refused() {
+    let (mut run, x) = logarithm();
+    let _ = run.set(x, faer::Mat::zeros(1, 2).as_ref());
+}
+
+#[test]
 #[should_panic(expected = "value: the 1×1 node is not of program \"logarithm\"")]
 fn a_node_of_another_program_has_no_value_here() {
     logarithm().0.value(logarithm().1);

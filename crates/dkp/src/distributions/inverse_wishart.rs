@@ -51,8 +51,8 @@ impl InverseWishart {
         self.log_density_from(tape, draw.log_det, trace)
     }
 
-    /// KL(Q‖P) in closed form, for this Q = W⁻¹(Ψ, ν), a prior P = W⁻¹(cΨ₀, ν₀) that is given without the number c, and E log|AᵀA| of Q:
-    /// ½[ν(c‖L⁻¹L₀‖² − P) − ν₀(P·log c + log|Ψ₀| − log|Ψ|) + (ν − ν₀)·E log|AᵀA|] + log Z₀ − log Z, Z = 2^(νP/2)·Γ_P(ν/2).
+    /// KL(Q‖Q₀) in closed form, for this Q = W⁻¹(Ψ, ν) and Q₀ = W⁻¹(cΨ₀, ν₀), a prior W⁻¹(Ψ₀, ν₀) whose scale is multiplied by c:
+    /// ½[ν(c‖L⁻¹L₀‖² − P) − ν₀(P·log c + log|Ψ₀| − log|Ψ|) + (ν − ν₀)·E log|AᵀA|] + log Z₀ − log Z, Z = 2^(νP/2)·Γ_P(ν/2), A of Q.
     pub fn divergence_from(&self, tape: &mut Tape, prior: &InverseWishart, c: Node) -> Node {
         let (size, nu, nu_0) = (self.dof.size() as f64, self.dof.nu, prior.dof.nu);
         let norm = tape.quotient_norm(self.scale, prior.scale);

@@ -31,23 +31,18 @@ impl Batch<'_> {
         let (width, first) = (x.cols(), tile * x.cols());
         let count = width.min(self.len() - first);
         let rows: Vec<u64> = (0..width).map(|j| self.row(first + if j < count { j } else { 0 }) as u64).collect();
-        let y = |j: usize| self.data.y(rows[j] as usize);
-        let (features, outputs) = (x.rows(), targets.values.rows());
-        debug_assert!(self.data.features() == features && self.data.targets() == outputs, "data that fit the model");
+        debug_assert!(self.data.features() == x.rows() && self.data.targets() == targets.values.rows());
         run.set_with(x, |xs| {
-            let points = xs.chunks_exact_mut(features).zip(&rows);
+            let points = xs.chunks_exact_mut(x.rows()).zip(&rows);
             points.for_each(|(x, &n)| x.copy_from_slice(self.data.x(n as usize)));
         })?;
+        // all targets, and whether their points are of the batch
+        let data = || (0..width).flat_map(|j| self.data.y(rows[j] as usize).iter().map(move |&y| (y, j < count)));
         run.set_with(targets.values, |ys| {
-            let points = ys.chunks_exact_mut(outputs).enumerate();
-            points.for_each(|(j, own)| {
-                own.iter_mut().zip(y(j)).for_each(|(o, &y)| *o = if y.is_nan() { 0.0 } else { y })
-            });
+            ys.iter_mut().zip(data()).for_each(|(own, (y, _))| *own = if y.is_nan() { 0.0 } else { y });
         })?;
         run.set_with(targets.present, |present| {
-            let points = present.chunks_exact_mut(outputs).enumerate();
-            let there = |j: usize, y: &f64| if j < count && !y.is_nan() { 1.0 } else { 0.0 };
-            points.for_each(|(j, own)| own.iter_mut().zip(y(j)).for_each(|(o, y)| *o = there(j, y)));
+            present.iter_mut().zip(data()).for_each(|(own, (y, there))| *own = f64::from(there && !y.is_nan()));
         })?;
         run.set_point_ids(&rows);
         Ok(())

@@ -93,4 +93,8 @@ impl<P: Process> PriorProcess for P {
 #[cfg(test)]
 mod gradient_tests;
 #[cfg(test)]
+mod posterior_tests;
+#[cfg(test)]
+mod prior_tests;
+#[cfg(test)]
 mod tests;
