@@ -96,6 +96,7 @@ impl Run {
             "step": step.step,
             "bound": bound.map(|b| b.total),
             "likelihood": bound.map(|b| b.likelihood),
+            "gain": bound.map(|b| b.gain),
             "input": bound.map(|b| b.input),
             "layers": bound.map(|b| &b.layers),
             "output": bound.map(|b| -b.output),

@@ -35,7 +35,9 @@ pub fn save_run(path: &Path, model: &Model, state: &State, companion: &Companion
         f64::from(state.falls),
         optional(state.mean_bound),
         state.best,
-        optional(state.typical_norm),
+        optional(state.typical_norms[0]),
+        optional(state.typical_norms[1]),
+        state.gain,
         good_adam.steps as f64,
         optional(*good_mean),
     ];
@@ -54,8 +56,10 @@ pub fn load_run(path: &Path) -> Result<(Loaded, State), Error> {
 
 fn state(model: &Model, tensors: &BTreeMap<String, Tensor>) -> Result<State, String> {
     let numbers = tensors.get(NUMBERS).map(|t| t.values.as_slice()).unwrap_or_default();
-    let &[step, steps, caution, rollbacks, failures, falls, mean, best, norm, good_steps, good_mean] = numbers else {
-        return Err("its state is incomplete".to_string());
+    let &[step, steps, caution, rollbacks, failures, falls, mean, best, norm, tight_norm, gain, good_steps, good_mean] =
+        numbers
+    else {
+        return Err("its state is incomplete, or that of an earlier version".to_string());
     };
     let free: Vec<(&str, usize)> = model.parameters().free().map(|p| (p.name.as_str(), p.kept.len())).collect();
     let moments = |prefix: &str, part: &str| {
@@ -82,7 +86,8 @@ fn state(model: &Model, tensors: &BTreeMap<String, Tensor>) -> Result<State, Str
         falls: falls as u32,
         mean_bound: known(mean),
         best,
-        typical_norm: known(norm),
+        typical_norms: [norm, tight_norm].map(known),
+        gain,
         good: (good(model, tensors)?, adam(GOOD, good_steps)?, known(good_mean)),
     })
 }

@@ -75,6 +75,13 @@ pub struct Moments {
     pub noise: f64,
 }
 
+/// A tighter bound: the posterior of f at the data points given f at the inducing points need not be the prior's, whose variances are d. The bound
+/// gains where smaller ones explain the targets so much better that they are worth their divergence from the prior.
+pub trait Tightening {
+    /// What the bound gains, summed over the targets that are there (1 in `present`, targets×B, and else 0), 1×1; `residual` is d, 1×B.
+    fn gain(&self, tape: &mut Tape, parameters: &[Node], present: Node, residual: Node) -> Node;
+}
+
 /// How targets follow from latent functions.
 pub trait Likelihood: Send + Sync {
     /// What files call it, by default its type's name; [`named`] finds those of this crate again.
@@ -112,6 +119,11 @@ pub trait Likelihood: Send + Sync {
 
     /// Σ E[log p(y|f)] over the targets that are there, 1×1.
     fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node;
+
+    /// How the bound can be tightened, where that is known.
+    fn tightening(&self) -> Option<&dyn Tightening> {
+        None
+    }
 
     /// log ∫ p(y|f)·N(f; mean, variance) df for one point, over the targets that are not NaN.
     fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64;

@@ -58,8 +58,10 @@ pub struct Bound {
     pub total: f64,
     /// The standard error of the total over draws; NaN where it was not asked for.
     pub standard_error: f64,
-    /// Σ_n E log p(y_n|f_n).
+    /// Σ_n E log p(y_n|f_n), with the gain.
     pub likelihood: f64,
+    /// What a tighter bound gains over the usual one, where the [likelihood](crate::likelihoods::Tightening) has one.
+    pub gain: f64,
     /// log P(Ω) − log Q(Ω), or of G₁.
     pub input: f64,
     /// log P(G) − log Q(G) of each hidden layer.
@@ -70,18 +72,30 @@ pub struct Bound {
     pub jitter: Jitter,
 }
 
+/// What a step does with the [gain](Bound::gain) of a tighter bound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Gain {
+    /// It is computed, and its gradient counts this many times.
+    Weighted(f64),
+    /// It is this number, of an earlier step.
+    Carried(f64),
+}
+
 /// Weights of the bound's parts in the sum that a step differentiates.
 struct BoundWeights {
     draw: Vec<f64>,
-    tile: [f64; 1],
+    /// Of the likelihood and, where it is computed, the gain.
+    tile: Vec<f64>,
 }
 
 impl BoundWeights {
-    /// Per data point, with the divergences weighted by `kl`.
-    fn new(parts: &[Part], draws: usize, batch: &Batch<'_>, kl: f64) -> BoundWeights {
+    /// Per data point, with the divergences weighted by `kl` and the gain by `gain`.
+    fn new(recorded: &Recorded, draws: usize, batch: &Batch<'_>, kl: f64, gain: f64) -> BoundWeights {
         let (s, n) = (draws as f64, batch.data.points() as f64);
-        let draw = parts.iter().map(|p| if *p == Part::Output { -kl / (s * n) } else { kl / (s * n) }).collect();
-        BoundWeights { draw, tile: [1.0 / (s * batch.len() as f64)] }
+        let draw = recorded.parts.iter().map(|p| if *p == Part::Output { -kl / (s * n) } else { kl / (s * n) });
+        let one = 1.0 / (s * batch.len() as f64);
+        let tile = if recorded.points.are_tight() { vec![one, gain * one] } else { vec![one] };
+        BoundWeights { draw: draw.collect(), tile }
     }
 }
 
@@ -92,9 +106,9 @@ impl Model {
         let draws = self.draws(draws);
         let batch = Batch { data, rows: None };
         let layers = self.architecture.layers.len();
-        let recorded = self.prepared(tile_width(data.points()))?;
+        let recorded = self.prepared(tile_width(data.points()), true)?;
         let plan = plan(recorded, &batch, draws);
-        let weights = BoundWeights::new(&recorded.parts, draws, &batch, 1.0);
+        let weights = BoundWeights::new(recorded, draws, &batch, 1.0, 1.0);
         let inputs = (recorded.x, recorded.targets.expect("points one by one"));
         // terms of each draw: from the draw itself, and from its tiles
         let terms = Mutex::new(vec![0.0; draws * (1 + plan.tiles)]);
@@ -108,7 +122,7 @@ impl Model {
         let totals = recorded.scopes.visit(plan, key, &|t, run| batch.fill(inputs, t, run), &visitor)?;
         let terms = terms.lock().unwrap_or_else(|e| e.into_inner());
         let of_draws: Vec<f64> = terms.chunks(1 + plan.tiles).map(|c| c.iter().sum::<f64>() * draws as f64).collect();
-        let mut bound = assemble(totals, &recorded.parts, &weights, layers, 1.0);
+        let mut bound = assemble(totals, &recorded.parts, &weights, layers, 1.0, Gain::Weighted(1.0));
         let mean = of_draws.iter().sum::<f64>() / draws as f64;
         let variance = of_draws.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (draws as f64 - 1.0).max(1.0);
         // one draw of a random model says nothing of the others
@@ -118,13 +132,14 @@ impl Model {
     }
 
     /// The bound of a batch of data that the model fits, and its gradient in the free parameters, in their order; divergences are
-    /// weighted by `kl`.
+    /// weighted by `kl` in the gradient (but for the one in the gain), and `gain` says what becomes of the gain of a tighter bound.
     pub(crate) fn gradient(
         &mut self,
         batch: Batch<'_>,
         draws: usize,
         key: Key,
         kl: f64,
+        gain: Gain,
         gradient: &mut [Vec<f64>],
     ) -> Result<Bound, Failure> {
         let draws = self.draws(draws);
@@ -133,13 +148,17 @@ impl Model {
             let names: Vec<&str> = self.parameters.free().map(|p| p.name.as_str()).collect();
             self.parameters.iter().map(|p| names.contains(&p.name.as_str())).collect()
         };
-        let recorded = self.prepared(tile_width(batch.len()))?;
+        let (tight, weight) = match gain {
+            Gain::Weighted(weight) => (true, weight),
+            Gain::Carried(_) => (false, 0.0),
+        };
+        let recorded = self.prepared(tile_width(batch.len()), tight)?;
         let plan = plan(recorded, &batch, draws);
-        let weights = BoundWeights::new(&recorded.parts, draws, &batch, kl);
+        let weights = BoundWeights::new(recorded, draws, &batch, kl, weight);
         let inputs = (recorded.x, recorded.targets.expect("points one by one"));
         let scope_weights = Weights { step: &[], draw: &weights.draw, tile: &weights.tile };
         let totals = recorded.scopes.gradient(plan, key, scope_weights, &|t, run| batch.fill(inputs, t, run))?;
-        let bound = assemble(totals, &recorded.parts, &weights, layers, kl);
+        let bound = assemble(totals, &recorded.parts, &weights, layers, kl, gain);
         let mut slots = gradient.iter_mut();
         for &(i, leaf) in recorded.leaves.iter().filter(|(i, _)| free[*i]) {
             let slot = slots.next().unwrap_or_else(|| panic!("no slot for the gradient of parameter {i}"));
@@ -158,7 +177,7 @@ impl Model {
     }
 
     /// Whether nothing in the bound is random.
-    fn bound_is_exact(&self) -> bool {
+    pub(crate) fn bound_is_exact(&self) -> bool {
         self.architecture.is_deterministic() && !self.architecture.likelihood.draws_latents()
     }
 }
@@ -172,11 +191,16 @@ fn dot(weights: &[f64], run: &Workspace) -> f64 {
     weights.iter().zip(run.outputs()).map(|(w, v)| w * v).sum()
 }
 
-fn assemble(totals: &Totals, parts: &[Part], weights: &BoundWeights, layers: usize, kl: f64) -> Bound {
+fn assemble(totals: &Totals, parts: &[Part], weights: &BoundWeights, layers: usize, kl: f64, gain: Gain) -> Bound {
+    let gain = match gain {
+        Gain::Weighted(_) => totals.tile.get(1).map_or(0.0, |gain| weights.tile[0] * gain),
+        Gain::Carried(gain) => gain,
+    };
     let mut bound = Bound {
         total: 0.0,
         standard_error: f64::NAN,
-        likelihood: weights.tile[0] * totals.tile[0],
+        likelihood: weights.tile[0] * totals.tile[0] + gain,
+        gain,
         input: 0.0,
         layers: vec![0.0; layers],
         output: 0.0,

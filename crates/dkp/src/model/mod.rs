@@ -13,6 +13,7 @@ use crate::params::Parameters;
 use record::{Points, Recorded};
 
 pub use architecture::{Architecture, InputKind, Layer, ProcessKind};
+pub(crate) use bound::Gain;
 pub use bound::{Batch, Bound};
 pub use error::{Error, Mismatch};
 pub use predict::{PosteriorDraw, Prediction};
@@ -26,14 +27,14 @@ pub(crate) const INDUCING_INPUTS: &str = "inducing.inputs";
 pub struct Model {
     architecture: Architecture,
     parameters: Parameters,
-    /// Programs for points one by one, recorded when they are needed.
-    recorded: Option<Recorded>,
+    /// Programs for points one by one, recorded when they are needed: the last two.
+    recorded: Vec<Recorded>,
 }
 
 impl Model {
     /// A model with given parameters; [`train::initialise`](crate::train::initialise) finds some for data.
     pub(crate) fn new(architecture: Architecture, parameters: Parameters) -> Model {
-        Model { architecture, parameters, recorded: None }
+        Model { architecture, parameters, recorded: Vec::new() }
     }
 
     /// What it is made of.
@@ -54,7 +55,7 @@ impl Model {
     /// Its parameters, to be set, frozen or tied.
     pub fn parameters_mut(&mut self) -> &mut Parameters {
         // which of them have gradients may change
-        self.recorded = None;
+        self.recorded.clear();
         &mut self.parameters
     }
 
@@ -63,12 +64,17 @@ impl Model {
         change(&mut self.parameters);
     }
 
-    /// The programs for tiles of this width, with the parameters' present values set.
-    fn prepared(&mut self, width: usize) -> Result<&mut Recorded, dkp_tape::Failure> {
-        if self.recorded.as_ref().is_none_or(|r| r.points != Points::Tile(width)) {
-            self.recorded = Some(Recorded::new(&self.architecture, &self.parameters, Points::Tile(width)));
-        }
-        let recorded = self.recorded.as_mut().expect("recorded above");
+    /// The programs for tiles of this width, with the parameters' present values set; `tight` ones yield the gain of a tighter bound, if
+    /// the likelihood has one.
+    fn prepared(&mut self, width: usize, tight: bool) -> Result<&mut Recorded, dkp_tape::Failure> {
+        let points = Points::Tile { width, tight: tight && self.architecture.likelihood.tightening().is_some() };
+        let found = self.recorded.iter().position(|r| r.points == points);
+        let at = found.unwrap_or_else(|| {
+            self.recorded.truncate(1);
+            self.recorded.insert(0, Recorded::new(&self.architecture, &self.parameters, points));
+            0
+        });
+        let recorded = &mut self.recorded[at];
         set_leaves(recorded, &self.parameters)?;
         Ok(recorded)
     }
@@ -89,6 +95,8 @@ fn tile_width(points: usize) -> usize {
     points.div_ceil(points.div_ceil(WIDEST).max(1)).next_multiple_of(VECTOR).max(VECTOR)
 }
 
+#[cfg(test)]
+mod bound_tests;
 #[cfg(test)]
 mod inference_tests;
 #[cfg(test)]

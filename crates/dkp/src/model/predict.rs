@@ -44,7 +44,7 @@ impl Model {
         let likelihood = self.architecture.likelihood.clone();
         let latents = likelihood.latents();
         let parameters = self.likelihood_parameters();
-        let recorded = self.prepared(WIDTH)?;
+        let recorded = self.prepared(WIDTH, false)?;
         let TileResult::Marginals(latent) = recorded.latent else { unreachable!("points one by one") };
         let points = x.ncols();
         let stride = 2 * latents;
@@ -93,7 +93,7 @@ impl Model {
 
     /// Gram matrices at the inducing points from the posterior.
     pub fn posterior_draws(&mut self, draws: usize, key: Key) -> Result<Vec<PosteriorDraw>, Error> {
-        let recorded = self.prepared(WIDTH)?;
+        let recorded = self.prepared(WIDTH, false)?;
         let found = Mutex::new(vec![PosteriorDraw { grams: Vec::new(), omega: None }; draws]);
         let (grams, omega) = (recorded.grams.clone(), recorded.omega);
         let visitor = |visit: Visit<'_>| {

@@ -4,18 +4,25 @@ use super::architecture::{Architecture, InputKind, ProcessKind};
 use crate::gram::{Block, DataBlock};
 use crate::kernels::Kernel;
 use crate::likelihoods::{Latent, Targets};
-use crate::output::{Given, Posterior};
+use crate::output::{Given, Posterior, Residual};
 use crate::params::{ParameterNodes, Parameters};
-use crate::processes::{Deterministic, Extension, Features, Input, InputDraw, InverseWishart, Process};
+use crate::processes::{Deterministic, Extension, Features, Input, InputDraw, InverseWishart, Process, white};
 use dkp_tape::{Lower, Node, Scopes, Tape};
 
 /// How data points are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Points {
-    /// One by one, in tiles of this width.
-    Tile(usize),
+    /// One by one, in tiles of this width; with the gain of a tighter bound as a second output of a tile, or without.
+    Tile { width: usize, tight: bool },
     /// This many jointly: the tile draws functions.
     Joint(usize),
+}
+
+impl Points {
+    /// Whether tiles yield the gain of a tighter bound.
+    pub fn are_tight(self) -> bool {
+        matches!(self, Points::Tile { tight: true, .. })
+    }
 }
 
 /// The programs of a model, with the nodes that its users set and read.
@@ -126,15 +133,20 @@ impl Recorded {
         }
         draw.section("output layer");
         let k_ii = gram.kernel(&mut draw, output_kernel.kernel, &output_kernel.parameters);
+        // the inducing variables are f with white noise: the model is the same, whichever they are
+        let noisy = white::noisy_alike(&mut draw, k_ii);
+        let k_ii = Block::new(&mut draw, noisy);
         let given = posterior.given(&mut draw, k_ii);
         let divergence = draw.affine(given.divergence, 1.0, 0.0);
         draw.output("divergence of the output layer", divergence);
         parts.push(Part::Output);
+        let tightening = a.likelihood.tightening().filter(|_| points.are_tight());
+        let tightening = tightening.map(|t| (t, Residual::new(&mut draw, k_ii)));
 
         // tile: data points through all layers
         let mut tile = draw.nested("tile");
         let count = match points {
-            Points::Tile(width) => {
+            Points::Tile { width, .. } => {
                 tile.points(width);
                 width
             }
@@ -145,8 +157,13 @@ impl Recorded {
         let kernel = through_layers(&mut tile, points, &drawn_input, &drawn, data, k_ii, &output_kernel);
         let (targets, latent) = match points {
             Points::Joint(_) => (None, TileResult::Functions(given.joint(&mut tile, &kernel))),
-            Points::Tile(_) => {
+            Points::Tile { .. } => {
                 let (targets, latent) = record_likelihood(&mut tile, a, &likelihood, &given, &kernel);
+                if let Some((tightening, residual)) = tightening {
+                    let residual = residual.variance(&mut tile, &kernel);
+                    let gain = tightening.gain(&mut tile, &likelihood, targets.present, residual);
+                    tile.output("gain of a tighter bound", gain);
+                }
                 (Some(targets), TileResult::Marginals(latent))
             }
         };
@@ -168,7 +185,7 @@ fn through_layers(
 ) -> crate::gram::Gram {
     tape.section("input layer");
     let mut gram = match points {
-        Points::Tile(_) => input.extend(tape, data),
+        Points::Tile { .. } => input.extend(tape, data),
         Points::Joint(_) => input.extend_jointly(tape, data),
     };
     for (i, layer) in layers.iter().enumerate() {

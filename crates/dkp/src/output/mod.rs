@@ -25,8 +25,10 @@
 //! ```
 
 mod posterior;
+mod residual;
 
 pub use posterior::{Given, Posterior};
+pub use residual::Residual;
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! White noise in the kernels that processes factorise: K + 1e-8·diag(K), at inducing and data points alike.
+//! White noise in the kernels that layers factorise: K + 1e-8·diag(K) in processes, at inducing and data points alike.
 
 use crate::gram::{Block, DataBlock};
 use dkp_tape::{Node, Tape};
@@ -10,6 +10,13 @@ pub(crate) const WHITE: f64 = 1e-8;
 /// K_ii with white noise.
 pub(crate) fn noisy(tape: &mut Tape, kernel: Block) -> Node {
     let white = tape.affine(kernel.diagonal, WHITE, 0.0);
+    tape.add_diagonal(kernel.matrix, white)
+}
+
+/// K_ii with the same white noise at all points: its factor needs no jitter, even where some points' diagonal is much smaller than others' or zero.
+pub(crate) fn noisy_alike(tape: &mut Tape, kernel: Block) -> Node {
+    let total = tape.sum(kernel.diagonal);
+    let white = tape.affine(total, WHITE / kernel.diagonal.len() as f64, 0.0);
     tape.add_diagonal(kernel.matrix, white)
 }
 

@@ -11,7 +11,7 @@ mod trainer;
 pub use adam::Adam;
 pub use initialise::{Error as StartError, Start, initialise, initialise_with};
 pub use schedule::Schedule;
-pub use trainer::{Options, Record, State, Trainer, TrainingError};
+pub use trainer::{Options, Record, State, TIGHTEN_EVERY, Trainer, TrainingError};
 
 #[cfg(test)]
 mod tests;

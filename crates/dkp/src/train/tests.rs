@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::data::Dataset;
-use crate::kernels::SquaredExponential;
-use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Scalar, StudentT};
-use crate::model::{Architecture, Model};
+use crate::kernels::{Kernel, Relu, SquaredExponential};
+use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Likelihood, Scalar, StudentT};
+use crate::model::{Architecture, Batch, Gain, Model, ProcessKind};
 use crate::params::Parameters;
 use dkp_tape::gradcheck::cases;
 use dkp_tape::random::Key;
@@ -62,22 +62,58 @@ fn the_diwp_bound_is_not_below_the_nngps() {
     assert!(diwp.total > nngp.total - 2.0 * diwp.standard_error, "{diwp:?} and {nngp:?}");
 }
 
-/// Stopped after any step and resumed, a run ends with the same bits; so it does with minibatches.
+/// Stopped after any step and resumed, a run ends with the same bits, and its records have them; so it does with minibatches.
 #[test]
 fn a_resumed_run_ends_with_the_same_bits() {
+    fn finish(mut trainer: Trainer<'_>) -> Vec<[f64; 2]> {
+        let mut bounds = Vec::new();
+        let watch = |record: &Record| {
+            bounds.extend(record.bound.as_ref().map(|b| [b.total, b.gain]));
+            true
+        };
+        trainer.run(watch).unwrap();
+        bounds
+    }
     let data = smooth(50);
     for batch in [None, Some(17)] {
         let options = Options { steps: 30, draws: 3, batch, ..Options::default() };
         let fresh = || initialise(diwp(), &data, start(8)).unwrap();
         let mut whole = fresh();
-        Trainer::new(&mut whole, &data, options).unwrap().run(|_| true).unwrap();
+        let bounds = finish(Trainer::new(&mut whole, &data, options).unwrap());
         let mut parts = fresh();
         let mut trainer = Trainer::new(&mut parts, &data, options).unwrap();
         trainer.run(|r| r.step < 12).unwrap();
         let (state, parameters) = (trainer.state().clone(), trainer.model().parameters().clone());
         let mut resumed = Model::new(diwp(), parameters);
-        Trainer::resume(&mut resumed, &data, options, state).unwrap().run(|_| true).unwrap();
+        let later = finish(Trainer::resume(&mut resumed, &data, options, state).unwrap());
         assert_eq!(whole.parameters(), resumed.parameters());
+        assert_eq!(bounds[13..], later);
+        // a gain is carried from a step that computes it to the next that does
+        let gains: Vec<f64> = bounds.iter().map(|b| b[1]).collect();
+        assert!(gains.chunks(8).all(|c| c.iter().all(|g| *g == c[0] && *g > 0.0)) && gains[0] != gains[8], "{gains:?}");
+    }
+}
+
+/// Where the bound is random the gain's gradient counts eight times in the first of eight steps; else once in each.
+#[test]
+fn a_step_has_the_gradient_of_the_tighter_bound_or_its_share() {
+    let data = smooth(50);
+    for (architecture, weights) in [(diwp(), [8.0, 0.0]), (nngp(), [1.0, 1.0])] {
+        let options = Options { steps: 2, draws: 3, ..Options::default() };
+        let mut model = initialise(architecture.clone(), &data, start(8)).unwrap();
+        let mut trainer = Trainer::new(&mut model, &data, options).unwrap();
+        for (step, weight) in weights.into_iter().enumerate() {
+            let mut now = Model::new(architecture.clone(), trainer.model().parameters().clone());
+            let mut gradient = vec![Vec::new(); now.parameters().free().count()];
+            let (batch, key) = (Batch { data: &data, rows: None }, Key::new(options.seed).step(step as u64));
+            now.gradient(batch, 3, key, 1.0, Gain::Weighted(weight), &mut gradient).unwrap();
+            let norm = gradient.iter().flatten().map(|g| g * g).sum::<f64>().sqrt();
+            let ours = trainer.step().unwrap().gradient_norm;
+            assert!((ours - norm).abs() < 1e-9 * norm, "step {step}: {ours} and {norm}");
+        }
+        // steps of either kind have their own typical length, from the first of them on
+        let [carried, computed] = trainer.state().typical_norms.map(|n| n.is_some());
+        assert_eq!((carried, computed), (weights[1] == 0.0, true));
     }
 }
 
@@ -213,6 +249,30 @@ fn trains(name: &str, x: Mat<f64>, y: Mat<f64>) {
         assert!(last > first, "{name}: {first} and {last}");
         let prediction = model.predict(data.inputs().as_ref(), 5, Key::new(0)).unwrap();
         assert!((0..x.ncols()).all(|n| prediction.moments(n, 0).mean.is_finite()), "{name}");
+    }
+}
+
+/// A point at the origin, where a ReLU kernel is zero, among the inducing points.
+#[test]
+fn inducing_points_at_the_origin_are_no_problem() {
+    let x = Mat::from_fn(2, 25, |i, n| (if i == 0 { n % 5 } else { n / 5 }) as f64 - 2.0);
+    let y = Mat::from_fn(1, 25, |_, n| (x[(0, n)] + 0.5 * x[(1, n)]).sin());
+    let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
+    let with = |family: fn(Arc<dyn Kernel>, usize, Arc<dyn Likelihood>) -> Architecture| {
+        let architecture = family(Arc::new(Relu), 1, Arc::new(Gaussian::new(1)));
+        Architecture { scale_features: false, ..architecture }
+    };
+    for architecture in [with(Architecture::nngp), with(Architecture::diwp)] {
+        let mut model = initialise(architecture, &data, start(25)).unwrap();
+        let inducing = model.parameters().get("inducing.inputs").unwrap();
+        assert!(inducing.chunks(2).any(|x| x == [0.0, 0.0]), "{inducing:?}");
+        let before = model.bound(&data, 20, Key::new(0)).unwrap();
+        let options = Options { steps: 60, draws: 2, ..Options::default() };
+        Trainer::new(&mut model, &data, options).unwrap().run(|r| r.failure.is_none()).unwrap();
+        let after = model.bound(&data, 20, Key::new(0)).unwrap();
+        assert!(after.total > before.total && after.gain > 0.0, "{before:?} and {after:?}");
+        // hidden layers of the second model need it
+        assert!(after.jitter.count == 0 || model.architecture().layers[0].process == ProcessKind::InverseWishart);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Adam, Schedule};
 use crate::data::{Dataset, shuffled};
-use crate::model::{Batch, Bound, Mismatch, Model};
+use crate::model::{Batch, Bound, Gain, Mismatch, Model};
 use crate::params::Parameters;
 use dkp_tape::Failure;
 use dkp_tape::random::Key;
@@ -23,6 +23,9 @@ const MEMORY: f64 = 0.9;
 const LONGEST: f64 = 5.0;
 /// Decay of the typical length of a gradient.
 const NORM_MEMORY: f64 = 0.98;
+
+/// Where the bound is random, the gain of a tighter one is computed every so many steps, and its gradient there counts as often.
+pub const TIGHTEN_EVERY: u64 = 8;
 
 /// How to train.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +69,7 @@ impl Default for Options {
 pub struct Record {
     /// Its number, from 0.
     pub step: u64,
-    /// The bound of its batch, with its parts; none if the step failed and was skipped.
+    /// The bound of its batch, with its parts; none if the step failed and was skipped. The gain may be that of an earlier step.
     pub bound: Option<Bound>,
     /// The learning rate.
     pub rate: f64,
@@ -123,12 +126,14 @@ pub struct State {
     pub failures: u32,
     /// Steps in a row whose bound had fallen: one may be a rare draw.
     pub falls: u32,
-    /// The bound's running mean.
+    /// The bound's running mean, over the steps that compute its gain.
     pub mean_bound: Option<f64>,
     /// The best of it.
     pub best: f64,
-    /// The typical length of a gradient.
-    pub typical_norm: Option<f64>,
+    /// The typical length of a gradient in steps that carry a gain, and in those that compute it.
+    pub typical_norms: [Option<f64>; 2],
+    /// What a tighter bound gained when that was last computed.
+    pub gain: f64,
     /// The parameters, the optimiser and the bound's mean to go back to.
     pub good: (Parameters, Adam, Option<f64>),
 }
@@ -158,7 +163,8 @@ impl<'a> Trainer<'a> {
             falls: 0,
             mean_bound: None,
             best: f64::NEG_INFINITY,
-            typical_norm: None,
+            typical_norms: [None; 2],
+            gain: 0.0,
             good: (model.parameters().clone(), adam, None),
         };
         Trainer::resume(model, data, options, state)
@@ -213,7 +219,10 @@ impl<'a> Trainer<'a> {
         let rows = self.batch_rows(step);
         let batch = Batch { data: self.data, rows: rows.as_deref() };
         let key = Key::new(self.options.seed).step(step);
-        let outcome = self.model.gradient(batch, self.options.draws, key, kl, &mut self.gradient);
+        let every = self.tighten_every();
+        let fresh = step.is_multiple_of(every);
+        let gain = if fresh { Gain::Weighted(every as f64) } else { Gain::Carried(self.state.gain) };
+        let outcome = self.model.gradient(batch, self.options.draws, key, kl, gain, &mut self.gradient);
         self.state.step += 1;
         let mut record = Record {
             step,
@@ -236,8 +245,8 @@ impl<'a> Trainer<'a> {
                     self.roll_back(error)?;
                     record.rolled_back = true;
                 } else {
-                    self.cut_gradient(norm);
-                    self.accept(rate, &bound, kl);
+                    self.cut_gradient(norm, fresh);
+                    self.accept(rate, &bound, fresh, kl);
                 }
                 record.bound = Some(bound);
             }
@@ -254,23 +263,36 @@ impl<'a> Trainer<'a> {
         Ok(record)
     }
 
-    /// Cuts a gradient that is much longer than is typical.
-    fn cut_gradient(&mut self, norm: f64) {
-        let typical = self.state.typical_norm.filter(|t| *t > 0.0 && t.is_finite()).unwrap_or(norm);
+    /// Steps from one that computes the gain of a tighter bound to the next.
+    fn tighten_every(&self) -> u64 {
+        let thinned = !self.model.bound_is_exact() && self.model.architecture().likelihood.tightening().is_some();
+        if thinned { TIGHTEN_EVERY } else { 1 }
+    }
+
+    /// Cuts a gradient that is much longer than is typical, of steps whose bound is `fresh` or of the others.
+    fn cut_gradient(&mut self, norm: f64, fresh: bool) {
+        let known = &mut self.state.typical_norms[usize::from(fresh)];
+        let typical = known.filter(|t| *t > 0.0 && t.is_finite()).unwrap_or(norm);
         let allowed = norm.min(LONGEST * typical);
+        *known = Some(NORM_MEMORY * typical + (1.0 - NORM_MEMORY) * allowed);
         if allowed < norm {
             let factor = allowed / norm;
             self.gradient.iter_mut().flatten().for_each(|g| *g *= factor);
         }
-        self.state.typical_norm = Some(NORM_MEMORY * typical + (1.0 - NORM_MEMORY) * allowed);
     }
 
-    fn accept(&mut self, rate: f64, bound: &Bound, kl: f64) {
+    /// Moves along the gradient; the bound is `fresh` if its gain is this step's.
+    fn accept(&mut self, rate: f64, bound: &Bound, fresh: bool, kl: f64) {
         let state = &mut self.state;
         state.failures = 0;
+        if state.falls == 0 {
+            state.gain = bound.gain;
+        }
         let mean = match state.mean_bound {
             // a fallen bound says nothing of the others
             Some(m) if state.falls > 0 => m,
+            // nor does one with an earlier step's gain
+            Some(m) if !fresh => m,
             Some(m) => MEMORY * m + (1.0 - MEMORY) * bound.total,
             None => bound.total,
         };

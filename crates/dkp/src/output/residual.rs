@@ -1,0 +1,28 @@
+//! What the prior leaves open at data points once the inducing variables are known.
+
+use crate::gram::{Block, DataBlock, Gram, condition};
+use dkp_tape::{Lower, Node, Tape};
+
+/// d = k_tt − k_ti·K_ii⁻¹·k_it: the prior's variance of f at a data point given the inducing variables, whatever the output.
+#[derive(Clone, Copy, Debug)]
+pub struct Residual {
+    factor: Lower,
+}
+
+impl Residual {
+    /// Given the kernel at the inducing points, the one that the [`Posterior`](super::Posterior) is given.
+    pub fn new(tape: &mut Tape, kernel: Block) -> Residual {
+        Residual { factor: tape.cholesky_with_jitter(kernel.matrix) }
+    }
+
+    /// d at data points, 1×B.
+    ///
+    /// # Panics
+    ///
+    /// If the kernel has its full data block.
+    pub fn variance(&self, tape: &mut Tape, kernel: &Gram) -> Node {
+        let (_, complement) = condition(tape, self.factor, kernel.ti, kernel.tt);
+        let DataBlock::Diagonal(variance) = complement else { panic!("variance: the kernel has its full data block") };
+        variance
+    }
+}
