@@ -128,7 +128,7 @@ pub fn facts(metrics: &Value) -> Vec<(String, String, &'static str)> {
 /// The same as text.
 pub fn lines(metrics: &Value) -> String {
     let rows = metrics["rows"].as_u64().unwrap_or(0);
-    let head = format!("on {rows} held-out rows:\n");
+    let head = format!("on {rows} held-out {}:\n", if rows == 1 { "row" } else { "rows" });
     facts(metrics)
         .iter()
         .fold(head, |text, (name, value, meaning)| text + &format!("  {name:<17} {value:>9}  {meaning}\n"))

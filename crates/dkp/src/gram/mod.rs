@@ -27,6 +27,7 @@
 
 mod condition;
 mod invariants;
+pub(crate) mod white;
 
 use crate::kernels::Kernel;
 use dkp_tape::{Node, Tape};

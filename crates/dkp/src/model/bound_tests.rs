@@ -2,9 +2,9 @@
 
 use super::inference_tests::{data, gaussian, inputs, model, sq_exp};
 use super::*;
+use crate::gram::white;
 use crate::kernels::{Matern52, Relu};
 use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Likelihood, Poisson, Scalar, StudentT};
-use crate::processes::white;
 use dkp_tape::gradcheck::{cases, compare};
 use dkp_tape::random::Key;
 use faer::linalg::solvers::{DenseSolveCore as _, Solve as _};

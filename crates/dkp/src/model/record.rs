@@ -1,12 +1,12 @@
 //! A model as programs: a step, its draws, their tiles.
 
 use super::architecture::{Architecture, InputKind, ProcessKind};
-use crate::gram::{Block, DataBlock};
+use crate::gram::{Block, DataBlock, white};
 use crate::kernels::Kernel;
 use crate::likelihoods::{Latent, Targets};
 use crate::output::{Given, Posterior, Residual};
 use crate::params::{ParameterNodes, Parameters};
-use crate::processes::{Deterministic, Extension, Features, Input, InputDraw, InverseWishart, Process, white};
+use crate::processes::{Deterministic, Extension, Features, Input, InputDraw, InverseWishart, Process};
 use dkp_tape::{Lower, Node, Scopes, Tape};
 
 /// How data points are handled.

@@ -1,7 +1,7 @@
 //! Gaussian features: the deep Gaussian process, an infinite network with bottlenecks.
 
-use super::white::{noisy, noisy_data};
 use super::{Draw, Extension, Process};
+use crate::gram::white::{noisy, noisy_data};
 use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use crate::output::Posterior;
 use dkp_tape::{Lower, Node, Tape};

@@ -1,8 +1,8 @@
 //! The inverse Wishart process.
 
-use super::white::{noisy, noisy_data};
 use super::{Draw, Extension, Process};
 use crate::distributions::{self, DegreesOfFreedom};
+use crate::gram::white::{noisy, noisy_data};
 use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use dkp_tape::{Lower, Node, Tape};
 

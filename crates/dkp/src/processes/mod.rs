@@ -39,7 +39,6 @@ mod finite_network;
 mod input;
 mod inverse_wishart;
 mod residual_wishart;
-pub(crate) mod white;
 mod wishart;
 
 use crate::gram::{Block, Gram};

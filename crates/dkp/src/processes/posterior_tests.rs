@@ -115,7 +115,7 @@ fn the_posterior_has_its_law_and_its_divergence() {
         run.value(draw.gram.matrix).to_owned()
     };
     let draws: Vec<Mat<f64>> = (0..DRAWS).map(sample).collect();
-    let white = |i: usize, j: usize| if i == j { 1.0 + super::white::WHITE } else { 1.0 };
+    let white = |i: usize, j: usize| if i == j { 1.0 + crate::gram::white::WHITE } else { 1.0 };
     let psi_p = Mat::from_fn(m, m, |i, j| DELTA * kernel[(i, j)] * white(i, j));
     let psi_q = &psi_p + &v * v.transpose();
     let p = m as f64;
@@ -153,7 +153,7 @@ fn posterior_features_have_the_moments_of_their_posterior() {
         let (v, t) = (distributions::constant(&mut tape, v.as_ref()), distributions::constant(&mut tape, t.as_ref()));
         let t = noise_root(&mut tape, t);
         let posterior = Posterior::new(&mut tape, v, &[t]);
-        let noisy = super::white::noisy(&mut tape, k_ii);
+        let noisy = crate::gram::white::noisy(&mut tape, k_ii);
         let noisy = Block::new(&mut tape, noisy);
         let given = posterior.given(&mut tape, noisy);
         let (mean, variance) = given.marginals(&mut tape, &kernel);

@@ -2,11 +2,10 @@
 
 use super::StartError;
 use super::matrices::{columns, evaluate, factor, linear_kernel, median_distance, principal_features};
-use crate::gram::Block;
+use crate::gram::{Block, white};
 use crate::kernels::{Identity, Kernel};
 use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Layer, Model, ProcessKind, noise_name};
 use crate::params::Parameters;
-use crate::processes::white;
 use dkp_tape::{Node, Tape};
 use faer::Mat;
 use std::sync::Arc;

@@ -102,18 +102,24 @@ fn a_step_has_the_gradient_of_the_tighter_bound_or_its_share() {
         let options = Options { steps: 2, draws: 3, ..Options::default() };
         let mut model = initialise(architecture.clone(), &data, start(8)).unwrap();
         let mut trainer = Trainer::new(&mut model, &data, options).unwrap();
+        let mut bounds = Vec::new();
         for (step, weight) in weights.into_iter().enumerate() {
             let mut now = Model::new(architecture.clone(), trainer.model().parameters().clone());
             let mut gradient = vec![Vec::new(); now.parameters().free().count()];
             let (batch, key) = (Batch { data: &data, rows: None }, Key::new(options.seed).step(step as u64));
             now.gradient(batch, 3, key, 1.0, Gain::Weighted(weight), &mut gradient).unwrap();
             let norm = gradient.iter().flatten().map(|g| g * g).sum::<f64>().sqrt();
-            let ours = trainer.step().unwrap().gradient_norm;
+            let record = trainer.step().unwrap();
+            bounds.extend(record.bound.map(|b| b.total));
+            let ours = record.gradient_norm;
             assert!((ours - norm).abs() < 1e-9 * norm, "step {step}: {ours} and {norm}");
         }
         // steps of either kind have their own typical length, from the first of them on
         let [carried, computed] = trainer.state().typical_norms.map(|n| n.is_some());
         assert_eq!((carried, computed), (weights[1] == 0.0, true));
+        // and only bounds whose gain is their own count for the running mean
+        let mean = if carried { bounds[0] } else { 0.9 * bounds[0] + 0.1 * bounds[1] };
+        assert!(trainer.state().mean_bound.is_some_and(|m| (m - mean).abs() < 1e-12), "{bounds:?}");
     }
 }
 

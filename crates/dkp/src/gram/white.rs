@@ -1,6 +1,6 @@
 //! White noise in the kernels that layers factorise: K + 1e-8·diag(K) in processes, at inducing and data points alike.
 
-use crate::gram::{Block, DataBlock};
+use super::{Block, DataBlock};
 use dkp_tape::{Node, Tape};
 
 /// White noise relative to a kernel's diagonal. Without it directions in which K is singular to rounding decide the divergence between
@@ -21,7 +21,7 @@ pub(crate) fn noisy_alike(tape: &mut Tape, kernel: Block) -> Node {
 }
 
 /// K_tt with white noise.
-pub(super) fn noisy_data(tape: &mut Tape, tt: DataBlock) -> DataBlock {
+pub(crate) fn noisy_data(tape: &mut Tape, tt: DataBlock) -> DataBlock {
     match tt {
         DataBlock::Diagonal(d) => DataBlock::Diagonal(tape.affine(d, 1.0 + WHITE, 0.0)),
         DataBlock::Full(matrix) => {
