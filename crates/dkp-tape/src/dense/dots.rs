@@ -17,8 +17,7 @@ pub(crate) enum Over {
     ToJ,
 }
 
-/// tril(dst) ← [tril(dst) +] α·tril(AᵀB) for A and B with `rows` rows, column-major. Above the diagonal, close to it, `dst` receives arbitrary
-/// finite values.
+/// tril(dst) ← [tril(dst) +] α·tril(AᵀB) for A and B with `rows` rows, column-major. Above the diagonal nothing is read or written.
 ///
 /// Rows are contiguous in A and in B: each lane of a vector sums some of them.
 pub(crate) fn lower_of_dots(dst: &mut [f64], accum: Accum, a: &[f64], b: &[f64], rows: usize, alpha: f64, over: Over) {
@@ -67,20 +66,25 @@ impl Dots<'_> {
         for c in 0..J {
             b[c] = &self.b[(j + c) * self.rows..][..self.rows];
         }
-        let mut i = j;
+        self.tile::<S, J, J, true>(simd, turn, j, j, b);
+        let mut i = j + J;
         while self.n - i >= 4 {
-            self.tile::<S, 4, J>(simd, turn, i, j, b);
+            self.tile::<S, 4, J, false>(simd, turn, i, j, b);
             i += 4;
         }
-        for i in i..self.n {
-            self.tile::<S, 1, J>(simd, turn, i, j, b);
+        if self.n - i >= 2 {
+            self.tile::<S, 2, J, false>(simd, turn, i, j, b);
+            i += 2;
+        }
+        if self.n > i {
+            self.tile::<S, 1, J, false>(simd, turn, i, j, b);
         }
         J
     }
 
-    /// The elements from (i, j) on, I×J of them.
+    /// The elements from (i, j) on, I×J of them or, in a corner on the diagonal, the lower triangle.
     #[inline(always)]
-    fn tile<S: Simd, const I: usize, const J: usize>(
+    fn tile<S: Simd, const I: usize, const J: usize, const CORNER: bool>(
         &mut self,
         simd: S,
         turn: &Turn<S>,
@@ -99,7 +103,7 @@ impl Dots<'_> {
         for c in 0..I {
             a[c] = &self.a[(i + c) * rows..][..rows];
         }
-        let mut sums = sums::<S, I, J>(simd, a, b, vectors);
+        let mut sums = sums::<S, I, J, CORNER>(simd, a, b, vectors);
         if !rows.is_multiple_of(lanes) && rows > lanes && (self.over != Over::ToJ || j + J > whole * lanes) {
             // the last vector overlaps the one before, whose rows are not counted again
             let new = simd.mask_between_m64s((lanes - rows % lanes) as u64, lanes as u64).mask();
@@ -112,48 +116,44 @@ impl Dots<'_> {
                 last_b[c] = S::as_simd_f64s(&b[c][rows - lanes..]).0[0];
             }
             written_out!(j < J, {
-                for i in 0..I {
+                for i in first::<CORNER>(j)..I {
                     sums[j][i] = simd.mul_add_f64s(last_a[i], last_b[j], sums[j][i]);
                 }
             });
         }
-        if 2 * I == S::F64_LANES && J.is_multiple_of(2) {
-            written_out!(c < J, {
-                if c % 2 == 0 {
-                    self.add_two::<S, I>(simd, turn, (i, j + c), sums[c], sums[c + 1]);
-                }
-            });
-            return;
-        }
-        written_out!(c < J, {
-            let to = &mut self.dst[(j + c) * self.n + i..][..I];
-            for i in 0..I {
-                let before = if self.add { to[i] } else { 0.0 };
-                to[i] = self.alpha.mul_add(simd.reduce_sum_f64s(sums[c][i]), before);
-            }
-        });
+        self.add_lanes::<S, I, J, CORNER>(simd, turn, (i, j), sums);
     }
 
-    /// Adds up the lanes of two columns, which fill a vector, from (i, j) on.
+    /// Adds up the lanes of sums, as many vectors at a time as fill one, and puts them where they belong.
     #[inline(always)]
-    fn add_two<S: Simd, const I: usize>(
+    fn add_lanes<S: Simd, const I: usize, const J: usize, const CORNER: bool>(
         &mut self,
         simd: S,
         turn: &Turn<S>,
         (i, j): (usize, usize),
-        first: [S::f64s; I],
-        second: [S::f64s; I],
+        sums: [[S::f64s; I]; J],
     ) {
-        let (mut both, mut sums) = ([simd.splat_f64s(0.0); 8], [0.0; 8]);
-        for i in 0..I {
-            (both[i], both[I + i]) = (first[i], second[i]);
+        let mut vectors = [simd.splat_f64s(0.0); MOST];
+        let mut count = 0;
+        written_out!(c < J, {
+            for r in first::<CORNER>(c)..I {
+                vectors[count] = sums[c][r];
+                count += 1;
+            }
+        });
+        let mut totals = [0.0; MOST];
+        let alpha = simd.splat_f64s(self.alpha);
+        for k in (0..count).step_by(S::F64_LANES) {
+            let mut some = [simd.splat_f64s(0.0); 8];
+            some[..S::F64_LANES].copy_from_slice(&vectors[k..][..S::F64_LANES]);
+            let scaled = simd.mul_f64s(turn.sums_of_lanes(simd, some), alpha);
+            S::as_mut_simd_f64s(&mut totals[k..][..S::F64_LANES]).0[0] = scaled;
         }
-        let scaled = simd.mul_f64s(turn.sums_of_lanes(simd, both), simd.splat_f64s(self.alpha));
-        S::as_mut_simd_f64s(&mut sums).0[0] = scaled;
-        for (c, sums) in sums.chunks_exact(I).take(2).enumerate() {
+        let mut totals = totals.iter();
+        for c in 0..J {
             let to = &mut self.dst[(j + c) * self.n + i..][..I];
-            for i in 0..I {
-                to[i] = sums[i] + if self.add { to[i] } else { 0.0 };
+            for (to, total) in to[first::<CORNER>(c)..].iter_mut().zip(&mut totals) {
+                *to = total + if self.add { *to } else { 0.0 };
             }
         }
     }
@@ -171,9 +171,18 @@ impl Dots<'_> {
     }
 }
 
+/// Sums that are taken together: as many as there are registers for, with room for a and b.
+const MOST: usize = 24;
+
+/// The first element of column c of a tile that is wanted; of a corner on the diagonal the lower triangle is.
+#[inline(always)]
+const fn first<const CORNER: bool>(c: usize) -> usize {
+    if CORNER { c } else { 0 }
+}
+
 /// Σ a_i∘b_j over vectors of rows.
 #[inline(always)]
-fn sums<S: Simd, const I: usize, const J: usize>(
+fn sums<S: Simd, const I: usize, const J: usize, const CORNER: bool>(
     simd: S,
     a: [&[f64]; I],
     b: [&[f64]; J],
@@ -189,7 +198,7 @@ fn sums<S: Simd, const I: usize, const J: usize>(
     let mut sums = [[simd.splat_f64s(0.0); I]; J];
     for p in 0..vectors.len() {
         for j in 0..J {
-            for i in 0..I {
+            for i in first::<CORNER>(j)..I {
                 sums[j][i] = simd.mul_add_f64s(vectors_a[i][p], vectors_b[j][p], sums[j][i]);
             }
         }

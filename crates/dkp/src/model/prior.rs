@@ -260,7 +260,7 @@ impl Prior {
         let inputs = tape.constant(x.nrows(), x.ncols(), &inputs);
         tape.section("input layer");
         let input = self.record_input(&mut tape, x.nrows(), x.ncols());
-        let mut gram = input.draw(&mut tape, inputs).gram;
+        let mut gram = input.draw(&mut tape, None, inputs).gram;
         let (mut grams, mut kernels) = (vec![gram.matrix], Vec::new());
         for (i, layer) in self.layers.iter().enumerate() {
             tape.section(&format!("layer {}", i + 1));

@@ -6,7 +6,7 @@ use crate::kernels::Kernel;
 use crate::likelihoods::{Latent, Targets};
 use crate::output::{Given, Posterior, Residual};
 use crate::params::{ParameterNodes, Parameters};
-use crate::processes::{Deterministic, Extension, Features, Input, InputDraw, InverseWishart, Process};
+use crate::processes::{Deterministic, Extension, Features, Input, InputDraw, InverseWishart, Process, Scaling};
 use dkp_tape::{Lower, Node, Scopes, Tape};
 
 /// How data points are handled.
@@ -88,9 +88,10 @@ impl Recorded {
         // step: what depends on parameters alone
         let inducing = nodes.get(&mut step, "inducing.inputs");
         let features = inducing.rows();
-        let scaling =
-            a.scale_features.then(|| [nodes.get(&mut step, "features.scale"), nodes.get(&mut step, "features.bias")]);
-        let inducing = scaled(&mut step, scaling, inducing);
+        let scaling = a.scale_features.then(|| Scaling {
+            scale: nodes.get(&mut step, "features.scale"),
+            bias: nodes.get(&mut step, "features.bias"),
+        });
         let input = record_input(&mut step, &mut nodes, a.input);
         let layers: Vec<(KernelNodes<'_>, Box<dyn Process>)> = (a.layers.iter().enumerate())
             .map(|(i, layer)| {
@@ -111,7 +112,7 @@ impl Recorded {
         let mut draw = step.nested("draw");
         draw.section("input layer");
         let mut parts = Vec::new();
-        let drawn_input = input.draw(&mut draw, inducing);
+        let drawn_input = input.draw(&mut draw, scaling, inducing);
         if let Some(log_ratio) = drawn_input.log_ratio {
             draw.output("log ratio of the input layer", log_ratio);
             parts.push(Part::Input);
@@ -153,8 +154,7 @@ impl Recorded {
             Points::Joint(count) => count,
         };
         let x = tile.input("features", features, count);
-        let data = scaled(&mut tile, scaling, x);
-        let kernel = through_layers(&mut tile, points, &drawn_input, &drawn, data, k_ii, &output_kernel);
+        let kernel = through_layers(&mut tile, points, &drawn_input, &drawn, x, k_ii, &output_kernel);
         let (targets, latent) = match points {
             Points::Joint(_) => (None, TileResult::Functions(given.joint(&mut tile, &kernel))),
             Points::Tile { .. } => {
@@ -214,15 +214,6 @@ fn record_likelihood(
     let total = a.likelihood.expected_log_density(tape, parameters, targets, latent);
     tape.output("log likelihood", total);
     (targets, latent)
-}
-
-/// (x + b)∘s for every point, where there is a scale s and a bias b.
-fn scaled(tape: &mut Tape, scaling: Option<[Node; 2]>, x: Node) -> Node {
-    let Some([scale, bias]) = scaling else { return x };
-    let ones = tape.constant(1, x.cols(), &vec![1.0; x.cols()]);
-    let biases = tape.matmul(bias, ones);
-    let moved = tape.add(x, biases);
-    tape.scale_rows(scale, moved)
 }
 
 fn record_input(step: &mut Tape, nodes: &mut ParameterNodes<'_>, kind: InputKind) -> Input {

@@ -126,14 +126,17 @@ fn gradients_of_every_input_layer() {
         mat![[2.1]],
         cases::matrix(4, features, 3),
         cases::matrix(5, m, 3),
+        cases::matrix(6, features, 1),
+        cases::matrix(7, features, 1),
     ];
-    for jointly in [false, true] {
+    for (jointly, scaled) in [(false, false), (true, false), (false, true), (true, true)] {
         for form in ["fixed", "omega", "gram", "wishart"] {
-            let used = match form {
+            let mut used = match form {
                 "omega" => vec![0, 1, 2, 3, 4],
                 "gram" => vec![0, 1, 2, 3, 5],
                 _ => vec![0, 1],
             };
+            used.extend(if scaled { &[6, 7][..] } else { &[] });
             let leaves: Vec<Mat<f64>> = used.iter().map(|&i| leaves[i].clone()).collect();
             gradcheck(&leaves, |t, x| {
                 t.points(b);
@@ -143,7 +146,8 @@ fn gradients_of_every_input_layer() {
                     "omega" => Input::Omega(InverseWishart::posterior(t, x[2], x[3], x[4])),
                     _ => Input::Gram(InverseWishart::posterior(t, x[2], x[3], x[4])),
                 };
-                let draw = input.draw(t, x[0]);
+                let scaling = scaled.then(|| Scaling { scale: x[x.len() - 2], bias: x[x.len() - 1] });
+                let draw = input.draw(t, scaling, x[0]);
                 let gram = if jointly { draw.extend_jointly(t, x[1]) } else { draw.extend(t, x[1]) };
                 combine(t, &gram, draw.log_ratio)
             })

@@ -1,8 +1,8 @@
 //! The input layer: from features to the first Gram matrix.
 
 use super::{Extension, InverseWishart, Process as _};
-use crate::gram::{Block, Gram};
-use dkp_tape::{Lower, Node, Tape};
+use crate::gram::{Block, DataBlock, Gram};
+use dkp_tape::{Node, Tape};
 
 /// How N₀ input features, points as columns, become the first Gram matrix.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,15 @@ pub enum Input {
     },
 }
 
+/// Learned scales s and biases b of the features, N₀×1: a point x counts as s∘(x + b).
+#[derive(Clone, Copy, Debug)]
+pub struct Scaling {
+    /// s.
+    pub scale: Node,
+    /// b.
+    pub bias: Node,
+}
+
 /// The input layer's draw at the inducing points.
 pub struct InputDraw {
     /// G₁ at the inducing points.
@@ -29,121 +38,120 @@ pub struct InputDraw {
     pub log_ratio: Option<Node>,
     /// Ω, N₀×N₀, in the forms that have it.
     pub omega: Option<Node>,
-    inducing: Node,
-    way: Way,
+    projection: Projection,
+    /// ΦᵀΦ for the features Φ of the inducing points.
+    linear: Block,
+    /// PΦ.
+    cross: Node,
+    /// How G₁ follows from the features' Gram matrix, where it is not that itself.
+    extension: Option<Box<dyn Extension>>,
 }
 
-/// How data points follow.
-enum Way {
-    /// Features of a point, by the root of Ω; the inducing points' are kept.
-    Features { root: Root, inducing: Node },
-    /// By the process's own extension of the linear kernel.
-    Process { kernel: Block, extension: Box<dyn Extension> },
-}
-
-/// A root of Ω, by which a point x has the features Rx/√N₀.
+/// What takes points to the features whose Gram matrix counts: Φ = Pᵀx⁺ with x⁺ = (x, 1), or x where there is no bias. P = diag(s)·Rᵀ/√N₀ for Ω = RᵀR,
+/// above the row bᵀP.
 #[derive(Clone, Copy)]
-enum Root {
-    /// Ω = I.
-    Identity,
-    /// Ω = FFᵀ, R = Fᵀ.
-    Lower(Lower),
-    /// Ω = RᵀR.
-    Dense(Node),
+struct Projection {
+    scaling: Option<Scaling>,
+    /// P; none for Ω = I, where it is a diagonal above a row.
+    matrix: Option<Node>,
 }
 
-impl Root {
-    /// RX/√N₀.
-    fn project(self, tape: &mut Tape, x: Node) -> Node {
-        let scaled = tape.affine(x, scale(x.rows()), 0.0);
-        match self {
-            Root::Identity => scaled,
-            Root::Lower(f) => tape.lower_matmul_transposed(f, scaled),
-            Root::Dense(r) => tape.matmul(r, scaled),
-        }
+impl Projection {
+    /// For Rᵀ, if it is not the identity.
+    fn new(tape: &mut Tape, scaling: Option<Scaling>, root: Option<Node>) -> Projection {
+        let diagonal = Projection { scaling, matrix: None };
+        Projection { matrix: root.map(|r| diagonal.back(tape, r)), ..diagonal }
     }
 
-    /// Ω.
-    fn omega(self, tape: &mut Tape) -> Option<Node> {
-        match self {
-            Root::Identity => None,
-            Root::Lower(f) => Some(tape.lower_square(f)),
-            Root::Dense(r) => Some(tape.symmetric_product(r.t())),
+    /// x⁺ and Φ of points x.
+    fn points(self, tape: &mut Tape, x: Node) -> [Node; 2] {
+        let ones = self.scaling.map(|_| tape.constant(1, x.cols(), &vec![1.0; x.cols()]));
+        let plus = ones.map_or(x, |ones| tape.above(&[x, ones]));
+        if let Some(p) = self.matrix {
+            return [plus, tape.matmul(p.t(), plus)];
         }
+        let mut scaled = x;
+        if let (Some(Scaling { scale, bias }), Some(ones)) = (self.scaling, ones) {
+            let biases = tape.matmul(bias, ones);
+            let moved = tape.add(x, biases);
+            scaled = tape.scale_rows(scale, moved);
+        }
+        [plus, tape.affine(scaled, scale_of(x.rows()), 0.0)]
+    }
+
+    /// PΦ.
+    fn back(self, tape: &mut Tape, phi: Node) -> Node {
+        if let Some(p) = self.matrix {
+            return tape.matmul(p, phi);
+        }
+        let phi = tape.affine(phi, scale_of(phi.rows()), 0.0);
+        let Some(Scaling { scale, bias }) = self.scaling else { return phi };
+        let scaled = tape.scale_rows(scale, phi);
+        let last = tape.matmul(bias.t(), scaled);
+        tape.above(&[scaled, last])
     }
 }
 
 impl Input {
     /// Draws at the inducing inputs, N₀×M.
-    pub fn draw(&self, tape: &mut Tape, inducing: Node) -> InputDraw {
+    pub fn draw(&self, tape: &mut Tape, scaling: Option<Scaling>, inducing: Node) -> InputDraw {
         let features = inducing.rows();
-        match self {
-            Input::Fixed => InputDraw::from_root(tape, Root::Identity, None, inducing),
+        let (mut omega, mut log_ratio) = (None, None);
+        // Rᵀ with Ω = RᵀR
+        let root = match self {
+            Input::Fixed | Input::Gram(_) => None,
             Input::Omega(process) => {
                 let identity = tape.constant(features, features, &identity(features));
                 let factor = tape.cholesky(identity);
-                let (draw, log_ratio) = process.draw_given(tape, identity, factor);
-                InputDraw::from_root(tape, Root::Lower(draw.root), log_ratio, inducing)
+                let (draw, own) = process.draw_given(tape, identity, factor);
+                (omega, log_ratio) = (Some(tape.lower_square(draw.root)), own);
+                Some(draw.root.matrix())
             }
             Input::Wishart { width } => {
-                // Ω = RᵀR, R = ξ/√N₁
-                let normals = tape.normals(*width, features);
+                let normals = tape.normals(features, *width);
                 let root = tape.affine(normals, 1.0 / (*width as f64).sqrt(), 0.0);
-                InputDraw::from_root(tape, Root::Dense(root), None, inducing)
+                omega = Some(tape.symmetric_product(root));
+                Some(root)
             }
-            Input::Gram(process) => {
-                let scaled = tape.affine(inducing, scale(features), 0.0);
-                let kernel = Block::from_features(tape, scaled);
-                let draw = process.draw(tape, kernel);
-                let way = Way::Process { kernel, extension: draw.extension };
-                InputDraw { gram: draw.gram, log_ratio: draw.log_ratio, omega: None, inducing: scaled, way }
-            }
+        };
+        let projection = Projection::new(tape, scaling, root);
+        let [_, phi] = projection.points(tape, inducing);
+        let (linear, cross) = (Block::from_features(tape, phi), projection.back(tape, phi));
+        let (mut gram, mut extension) = (linear, None);
+        if let Input::Gram(process) = self {
+            let draw = process.draw(tape, linear);
+            (gram, log_ratio, extension) = (draw.gram, draw.log_ratio, Some(draw.extension));
         }
+        InputDraw { gram, log_ratio, omega, projection, linear, cross, extension }
     }
 }
 
 impl InputDraw {
-    /// G₁ = ΦᵀΦ, Φ = RX/√N₀.
-    fn from_root(tape: &mut Tape, root: Root, log_ratio: Option<Node>, inducing: Node) -> InputDraw {
-        let phi = root.project(tape, inducing);
-        let gram = Block::from_features(tape, phi);
-        let omega = root.omega(tape);
-        InputDraw { gram, log_ratio, omega, inducing, way: Way::Features { root, inducing: phi } }
-    }
-
     /// The Gram matrix over data points too, N₀×B: one by one.
     pub fn extend(&self, tape: &mut Tape, data: Node) -> Gram {
-        match &self.way {
-            Way::Features { root, inducing } => {
-                let phi = root.project(tape, data);
-                Gram::from_features(tape, self.gram, *inducing, phi)
-            }
-            Way::Process { kernel, extension } => {
-                let scaled = tape.affine(data, scale(data.rows()), 0.0);
-                let kernel = Gram::from_features(tape, *kernel, self.inducing, scaled);
-                extension.extend(tape, kernel)
-            }
-        }
+        self.extend_with(tape, data, |tape, phi| DataBlock::Diagonal(tape.column_norms(phi)))
     }
 
     /// The same with all of the data block: jointly.
     pub fn extend_jointly(&self, tape: &mut Tape, data: Node) -> Gram {
-        match &self.way {
-            Way::Features { root, inducing } => {
-                let phi = root.project(tape, data);
-                Gram::from_features_jointly(tape, self.gram, *inducing, phi)
-            }
-            Way::Process { kernel, extension } => {
-                let scaled = tape.affine(data, scale(data.rows()), 0.0);
-                let kernel = Gram::from_features_jointly(tape, *kernel, self.inducing, scaled);
-                extension.extend(tape, kernel)
-            }
+        self.extend_with(tape, data, |tape, phi| DataBlock::Full(tape.symmetric_product(phi.t())))
+    }
+
+    /// With the data block for given features of the data.
+    fn extend_with(&self, tape: &mut Tape, data: Node, tt: impl FnOnce(&mut Tape, Node) -> DataBlock) -> Gram {
+        let [plus, phi] = self.projection.points(tape, data);
+        // data are constants: x⁺ᵀ(PΦ) has one product less to carry back than (Pᵀx⁺)ᵀΦ
+        let (ti, tt) = (tape.matmul(plus.t(), self.cross), tt(tape, phi));
+        let gram = Gram::new(tape, self.linear, ti, tt);
+        match &self.extension {
+            None => gram,
+            Some(extension) => extension.extend(tape, gram),
         }
     }
 }
 
 /// 1/√N₀
-fn scale(features: usize) -> f64 {
+fn scale_of(features: usize) -> f64 {
     1.0 / (features as f64).sqrt()
 }
 

@@ -47,7 +47,7 @@ use dkp_tape::{Node, Tape};
 pub use deterministic::Deterministic;
 pub use features::Features;
 pub use finite_network::FiniteNetwork;
-pub use input::{Input, InputDraw};
+pub use input::{Input, InputDraw, Scaling};
 pub use inverse_wishart::InverseWishart;
 pub use residual_wishart::ResidualWishart;
 pub use wishart::Wishart;

@@ -9,8 +9,8 @@ use crate::output::Posterior;
 use dkp_tape::gradcheck::cases;
 use dkp_tape::random::Key;
 use dkp_tape::{Pass, Workspace};
-use faer::Mat;
 use faer::linalg::solvers::DenseSolveCore as _;
+use faer::{Mat, mat};
 
 /// Draws for a comparison of laws.
 pub(super) const DRAWS: u64 = 100_000;
@@ -133,16 +133,26 @@ fn inverse_wishart_prior(m: usize) -> impl FnOnce(&mut Tape) -> Box<dyn Process>
     }
 }
 
-/// G over inducing and data points is XᵀΩX/N₀, and the Gram form extended by a point has the law of the process.
+/// G over inducing and data points is XᵀΩX/N₀, where features count as scaled, and the Gram form extended by a point has the law of the process.
 #[test]
 fn input_layers_extend_to_data_points() {
     let (features, m, b) = (4, 3, 2);
     let (xi, xt) = (cases::matrix(1, features, m), cases::matrix(2, features, b));
+    let (scale, bias) = (mat![[0.5], [1.5], [2.0], [-0.7]], mat![[0.3], [0.0], [-0.4], [1.1]]);
     for form in ["fixed", "omega", "wishart", "gram"] {
-        for jointly in [false, true] {
+        for (jointly, scaled) in [(false, false), (true, false), (false, true), (true, true)] {
             let mut tape = Tape::new("input");
             tape.points(b);
             let nodes = [&xi, &xt].map(|x| distributions::constant(&mut tape, x.as_ref()));
+            let scaling = scaled.then(|| {
+                let [scale, bias] = [&scale, &bias].map(|x| distributions::constant(&mut tape, x.as_ref()));
+                Scaling { scale, bias }
+            });
+            let counted = |x: &Mat<f64>| match scaled {
+                true => Mat::from_fn(features, x.ncols(), |i, j| scale[(i, 0)] * (x[(i, j)] + bias[(i, 0)])),
+                false => x.clone(),
+            };
+            let (xi, xt) = (counted(&xi), counted(&xt));
             let delta = tape.number(DELTA);
             let input = match form {
                 "fixed" => Input::Fixed,
@@ -150,7 +160,7 @@ fn input_layers_extend_to_data_points() {
                 "omega" => Input::Omega(InverseWishart::prior(&mut tape, delta, features)),
                 _ => Input::Gram(InverseWishart::prior(&mut tape, delta, m)),
             };
-            let draw = input.draw(&mut tape, nodes[0]);
+            let draw = input.draw(&mut tape, scaling, nodes[0]);
             let gram = match jointly {
                 true => draw.extend_jointly(&mut tape, nodes[1]),
                 false => draw.extend(&mut tape, nodes[1]),
