@@ -65,7 +65,14 @@ pub(crate) fn apply_to_rows(
     assert!(part == Part::All || rows == n);
     assert!((factor, part) != (Factor::Inverse, Part::LowerOfAll));
     assert!(matches!(accum, Accum::Replace) || matches!(factor, Factor::Lower | Factor::Transposed));
-    arch().dispatch(Apply { factor, part, dst, add: matches!(accum, Accum::Add), x, rows, l, n });
+    arch().dispatch(Apply { factor, part, dst, add: matches!(accum, Accum::Add), x, scales: &[], rows, l, n });
+}
+
+/// dst ← diag(scales)·X·L⁻¹, all column-major.
+pub(crate) fn divide_scaled_rows(dst: &mut [f64], x: &[f64], scales: &[f64], l: &[f64]) {
+    let (rows, n) = (scales.len(), x.len() / scales.len());
+    assert!(dst.len() == rows * n && x.len() == rows * n && l.len() == n * n);
+    arch().dispatch(Apply { factor: Factor::Inverse, part: Part::All, dst, add: false, x, scales, rows, l, n });
 }
 
 struct Apply<'a> {
@@ -74,6 +81,8 @@ struct Apply<'a> {
     dst: &'a mut [f64],
     add: bool,
     x: &'a [f64],
+    /// What rows of X are multiplied by before they are divided, if anything.
+    scales: &'a [f64],
     rows: usize,
     l: &'a [f64],
     n: usize,
@@ -220,7 +229,13 @@ impl Apply<'_> {
         j: usize,
         pivot: f64,
     ) -> [S::f64s; V] {
-        let x = load::<S, V>(column(self.x, self.rows, j, &strip.rows));
+        let mut x = load::<S, V>(column(self.x, self.rows, j, &strip.rows));
+        if !self.scales.is_empty() {
+            let scales = load::<S, V>(&self.scales[strip.rows.clone()]);
+            for v in 0..V {
+                x[v] = simd.mul_f64s(scales[v], x[v]);
+            }
+        }
         let y = difference(simd, x, sum, 1.0 / pivot);
         store::<S, V>(column_mut(self.dst, self.rows, j, &strip.rows), y);
         y

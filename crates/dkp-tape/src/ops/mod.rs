@@ -19,6 +19,7 @@ mod matmul;
 mod norm;
 mod product;
 mod quotient_norm;
+mod quotient_row_norms;
 mod random;
 mod row_factor;
 mod row_norms;

@@ -3,7 +3,7 @@
 //! Adjoints: X̄ += Ȳ·Lᵀ (or Ȳ·L), L̄ += tril(XᵀȲ) (or tril(ȲᵀX)); with Z = Ȳ·L⁻¹, X̄ += Z, L̄ −= tril(ZᵀY).
 
 use crate::dense::{Factor, Over, Part, apply_to_rows, lower_of_dots};
-use crate::operation::{Adjoint, Forward, Operation, Target};
+use crate::operation::{Adjoint, Forward, Operation, Target, Targets};
 use crate::{Lower, Memory, Node, Problem, Tape};
 use faer::Accum;
 
@@ -65,22 +65,8 @@ impl Operation for RowFactor {
         let (x, l, y, seed, rows) = (run.inputs.slice(0), run.inputs.slice(1), run.output, run.seed, run.rows);
         let back = self.factor.transposed();
         if self.inverse() {
-            let direct = if run.targets.same(0, 1) { None } else { run.targets.get(0) };
-            if let Some(Target { accum: Accum::Replace, values: z, .. }) = direct {
-                apply_to_rows(back, Part::All, z, Accum::Replace, seed, rows, l);
-                if let Some((target, z)) = run.targets.get_beside(1, 0) {
-                    lower_of_dots(target.values, target.accum, z, y, rows, -1.0, Over::All);
-                }
-                return;
-            }
-            let z = &mut run.scratch[..seed.len()];
-            apply_to_rows(back, Part::All, z, Accum::Replace, seed, rows, l);
-            if let Some(target) = run.targets.get(1) {
-                lower_of_dots(target.values, target.accum, z, y, rows, -1.0, Over::All);
-            }
-            if let Some(target) = run.targets.get(0) {
-                target.add1(z, |z| z);
-            }
+            let quotient = |z: &mut [f64]| apply_to_rows(back, Part::All, z, Accum::Replace, seed, rows, l);
+            carry_quotient_back(&mut run.targets, run.scratch, y, rows, quotient);
             return;
         }
         if let Some(target) = run.targets.get(0) {
@@ -90,6 +76,32 @@ impl Operation for RowFactor {
             let (a, b) = if self.factor == Factor::Lower { (x, seed) } else { (seed, x) };
             lower_of_dots(target.values, target.accum, a, b, rows, 1.0, Over::All);
         }
+    }
+}
+
+/// Carries the gradient of Y = X·L⁻ᵀ, whose rows are `y`, back to X and L, the first two arguments; `quotient` computes Z = Ȳ·L⁻¹.
+pub(super) fn carry_quotient_back(
+    targets: &mut Targets<'_>,
+    scratch: &mut [f64],
+    y: &[f64],
+    rows: usize,
+    quotient: impl Fn(&mut [f64]),
+) {
+    let direct = if targets.same(0, 1) { None } else { targets.get(0) };
+    if let Some(Target { accum: Accum::Replace, values: z, .. }) = direct {
+        quotient(z);
+        if let Some((target, z)) = targets.get_beside(1, 0) {
+            lower_of_dots(target.values, target.accum, z, y, rows, -1.0, Over::All);
+        }
+        return;
+    }
+    let z = &mut scratch[..y.len()];
+    quotient(z);
+    if let Some(target) = targets.get(1) {
+        lower_of_dots(target.values, target.accum, z, y, rows, -1.0, Over::All);
+    }
+    if let Some(target) = targets.get(0) {
+        target.add1(z, |z| z);
     }
 }
 

@@ -13,6 +13,19 @@ impl Tape {
     }
 }
 
+/// Σ_j a_pj².
+pub(super) fn norms(sums: &mut [f64], a: &[f64]) {
+    vectorized(
+        #[inline(always)]
+        || {
+            sums.fill(0.0);
+            for column in a.chunks_exact(sums.len()) {
+                sums.iter_mut().zip(column).for_each(|(s, a)| *s = a.mul_add(*a, *s));
+            }
+        },
+    );
+}
+
 struct RowNorms;
 
 impl Operation for RowNorms {
@@ -21,16 +34,7 @@ impl Operation for RowNorms {
     }
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
-        let (sums, a) = (run.output, run.inputs.slice(0));
-        vectorized(
-            #[inline(always)]
-            || {
-                sums.fill(0.0);
-                for column in a.chunks_exact(sums.len()) {
-                    sums.iter_mut().zip(column).for_each(|(s, a)| *s = a.mul_add(*a, *s));
-                }
-            },
-        );
+        norms(run.output, run.inputs.slice(0));
         Ok(())
     }
 

@@ -24,6 +24,17 @@ pub(crate) fn condition(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock)
     (w, complement)
 }
 
+/// The Schur complement alone.
+pub(crate) fn complement(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> DataBlock {
+    match tt {
+        DataBlock::Diagonal(tt) => {
+            let explained = tape.quotient_row_norms(ti, factor);
+            DataBlock::Diagonal(floored_difference(tape, tt, explained))
+        }
+        DataBlock::Full(_) => condition(tape, factor, ti, tt).1,
+    }
+}
+
 /// The Cholesky factor of K_tt less what is explained, with jitter, if any, relative to K_tt: the difference may be rounding errors.
 pub(crate) fn factor_of_difference(tape: &mut Tape, difference: Node, tt: DataBlock) -> Lower {
     let scale = tt.diagonal(tape);
