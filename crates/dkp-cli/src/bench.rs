@@ -159,7 +159,8 @@ fn flops(family: Family, layers: usize, features: usize, m: usize, b: usize, s: 
     let output = 2.0 * cube + 3.0 * square;
     // the tighter bound's Cholesky factor of K and L⁻¹k: in every so many steps, or in all where one draw is enough
     let gain = (cube + 3.0 * square) / if family == Family::Nngp { 1.0 } else { TIGHTEN_EVERY as f64 };
-    let input = |rows: f64| 6.0 * rows * f * (m + b) + 6.0 * rows * m * b;
+    // x⁺ᵀ(TΦ), which has no gradient in the data; with Ω also Tᵀx⁺ and TΦ
+    let input = 4.0 * f * m * b + if family == Family::Diwp { 4.0 * f * f * b + 12.0 * f * f * m } else { 0.0 };
     let hidden = match family {
         Family::Nngp => 0.0,
         // two Cholesky factors, L_qA⁻¹, L_q⁻¹L_p, L⁻¹F, FFᵀ; L⁻¹k, Qᵀ(…), F·u
@@ -167,7 +168,7 @@ fn flops(family: Family, layers: usize, features: usize, m: usize, b: usize, s: 
         // a Cholesky factor and the Gaussian posterior; L⁻¹k, and products of the features
         Family::Dgp => 3.1 * cube + 3.0 * square + 12.0 * f * m * b,
     };
-    s * (output + gain + l * hidden + input(f))
+    s * (output + gain + l * hidden + input)
 }
 
 /// Floating-point operations a second of plain products M×M by M×455, one a thread, all at once.

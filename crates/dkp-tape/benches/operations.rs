@@ -90,6 +90,9 @@ fn operations(m: usize, b: usize) {
         costly("divide_transposed X·L⁻ᵀ", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
             t.divide_transposed(x[1], l.expect("a factor"))
         }),
+        costly("quotient_row_norms ‖L⁻¹x‖²", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
+            t.quotient_row_norms(x[1], l.expect("a factor"))
+        }),
         costly("lower_square L·Lᵀ", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
             t.lower_square(l.expect("a factor"))
         }),

@@ -133,6 +133,7 @@ impl Dots<'_> {
         (i, j): (usize, usize),
         sums: [[S::f64s; I]; J],
     ) {
+        const { assert!(MOST.is_multiple_of(8) && (if CORNER { J * (J + 1) / 2 } else { I * J }) <= MOST) };
         let mut vectors = [simd.splat_f64s(0.0); MOST];
         let mut count = 0;
         written_out!(c < J, {
@@ -212,9 +213,19 @@ mod tests {
     use crate::gradcheck::cases::{self, flat};
     use faer::{Mat, MatRef};
 
+    /// tril(dst) ← [tril(dst) +] −½·tril(AᵀB) with the instructions of `simd`.
+    fn computed<S: Simd>(simd: S, before: &Mat<f64>, add: bool, [a, b]: [&Mat<f64>; 2], over: Over) -> Vec<f64> {
+        let (mut dst, rows, n) = (flat(before), a.nrows(), a.ncols());
+        simd.vectorize(Dots { dst: &mut dst, add, a: &flat(a), b: &flat(b), rows, n, alpha: -0.5, over });
+        dst
+    }
+
+    /// For sizes around those of vectors and tiles, with each set of instructions; above the diagonal nothing is touched.
     #[test]
     fn lower_triangles_are_those_of_the_product() {
-        for (rows, n) in [(1, 1), (3, 5), (8, 8), (9, 9), (17, 17), (24, 7), (31, 31), (57, 13), (100, 100), (37, 37)] {
+        let few = (1..=7).map(|n| (57, n));
+        let others = [(1, 1), (3, 5), (8, 8), (9, 9), (17, 17), (24, 7), (31, 31), (57, 13), (100, 100), (37, 37)];
+        for (rows, n) in few.chain(others) {
             for over in [Over::All, Over::FromI, Over::ToJ] {
                 if over != Over::All && rows != n {
                     continue;
@@ -227,19 +238,24 @@ mod tests {
                 }
                 let before = cases::matrix(3, n, n);
                 let product = a.transpose() * &b;
-                for (accum, expected) in [
-                    (Accum::Replace, faer::Scale(-0.5) * &product),
-                    (Accum::Add, &before - faer::Scale(0.5) * &product),
-                ] {
-                    let mut dst = flat(&before);
-                    lower_of_dots(&mut dst, accum, &flat(&a), &flat(&b), rows, -0.5, over);
-                    let dst = MatRef::from_column_major_slice(&dst, n, n);
-                    for (i, j) in (0..n).flat_map(|i| (0..=i).map(move |j| (i, j))) {
-                        let error = (dst[(i, j)] - expected[(i, j)]).abs();
-                        assert!(
-                            error < 1e-13 * (1.0 + product.norm_max()),
-                            "{rows}×{n} {over:?} {accum:?}: ({i}, {j})"
-                        );
+                for add in [false, true] {
+                    let mut all = vec![computed(pulp::Scalar::new(), &before, add, [&a, &b], over)];
+                    #[cfg(target_arch = "x86_64")]
+                    {
+                        let (v3, v4) = (pulp::x86::V3::try_new(), pulp::x86::V4::try_new());
+                        all.extend(v3.map(|simd| computed(simd, &before, add, [&a, &b], over)));
+                        all.extend(v4.map(|simd| computed(simd, &before, add, [&a, &b], over)));
+                    }
+                    for (which, dst) in all.iter().enumerate() {
+                        let dst = MatRef::from_column_major_slice(dst, n, n);
+                        for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                            let start = if add || i < j { before[(i, j)] } else { 0.0 };
+                            let expected = start - if i < j { 0.0 } else { 0.5 * product[(i, j)] };
+                            let error = (dst[(i, j)] - expected).abs();
+                            let place = format!("{rows}×{n} {over:?} {add} {which}: ({i}, {j})");
+                            assert!(error <= 1e-13 * (1.0 + product.norm_max()), "{place}");
+                            assert!(i >= j || error == 0.0, "{place}");
+                        }
                     }
                 }
             }

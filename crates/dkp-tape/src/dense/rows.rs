@@ -81,7 +81,7 @@ struct Apply<'a> {
     dst: &'a mut [f64],
     add: bool,
     x: &'a [f64],
-    /// What rows of X are multiplied by before they are divided, if anything.
+    /// What rows of X are multiplied by before they are divided by L, if anything.
     scales: &'a [f64],
     rows: usize,
     l: &'a [f64],

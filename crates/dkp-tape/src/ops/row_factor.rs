@@ -42,7 +42,7 @@ struct RowFactor {
 
 impl RowFactor {
     fn inverse(&self) -> bool {
-        matches!(self.factor, Factor::Inverse | Factor::InverseTransposed)
+        self.factor == Factor::InverseTransposed
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn carry_quotient_back(
     scratch: &mut [f64],
     y: &[f64],
     rows: usize,
-    quotient: impl Fn(&mut [f64]),
+    quotient: impl FnOnce(&mut [f64]),
 ) {
     let direct = if targets.same(0, 1) { None } else { targets.get(0) };
     if let Some(Target { accum: Accum::Replace, values: z, .. }) = direct {

@@ -25,7 +25,7 @@ pub(crate) fn condition(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock)
 }
 
 /// The Schur complement alone.
-pub(crate) fn complement(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> DataBlock {
+pub(crate) fn schur_complement(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> DataBlock {
     match tt {
         DataBlock::Diagonal(tt) => {
             let explained = tape.quotient_row_norms(ti, factor);

@@ -8,6 +8,8 @@ use dkp_tape::{Memory, Node, Problem, Tape};
 const ASYMMETRY: f64 = 1e-9;
 /// Excess of G_ij² over G_ii·G_jj that rounding and jitter explain, relative to the latter: ten times the largest jitter.
 const EXCESS: f64 = 1e-3;
+/// The same of a point that is zero but for rounding, relative to G_ii and the largest diagonal element.
+const ROUNDING: f64 = 1e-24;
 
 pub(super) fn check_block(tape: &mut Tape, block: &Block) {
     record(tape, Invariant::Block, &[block.matrix]);
@@ -67,10 +69,12 @@ impl Operation for Invariant {
                 if let Some(&value) = tt.iter().find(|x| negative(**x)) {
                     return fails("a diagonal element of a data block", "at least 0", value);
                 }
+                let largest = ii.iter().chain(tt).fold(0.0, |m: f64, d| m.max(*d));
                 for i in 0..g.ncols() {
                     for t in 0..g.nrows() {
                         let bound = ii[i] * tt[t];
-                        let holds = g[(t, i)].powi(2) <= bound * (1.0 + EXCESS) + f64::MIN_POSITIVE;
+                        let rounding = ROUNDING * ii[i] * largest + f64::MIN_POSITIVE;
+                        let holds = g[(t, i)].powi(2) <= bound * (1.0 + EXCESS) + rounding;
                         if !holds {
                             return fails("G_ti²/(G_ii·G_tt)", "at most 1", g[(t, i)].powi(2) / bound);
                         }
@@ -106,8 +110,11 @@ mod tests {
     #[test]
     #[cfg(debug_assertions)]
     fn a_triple_that_is_no_gram_matrix_is_refused_in_debug_builds() {
-        run([2.0, 0.5, 0.5, 1.0], [0.3, 0.9], 1.0).unwrap();
         let message = |r: Result<(), Failure>| r.unwrap_err().problem.to_string();
+        run([2.0, 0.5, 0.5, 1.0], [0.3, 0.9], 1.0).unwrap();
+        // a point that is zero but for rounding
+        run([2.0, 0.5, 0.5, 1.0], [1e-16, -1e-16], 0.0).unwrap();
+        assert!(message(run([2.0, 0.5, 0.5, 1.0], [1e-11, 0.0], 0.0)).contains("at most 1, but is inf"));
         assert!(message(run([2.0, 0.5, 0.4, 1.0], [0.3, 0.9], 1.0)).contains("asymmetry"));
         assert!(message(run([2.0, 0.5, 0.5, -1.0], [0.3, 0.9], 1.0)).contains("at least 0, but is -1e0"));
         assert!(

@@ -32,7 +32,7 @@ pub(crate) mod white;
 use crate::kernels::Kernel;
 use dkp_tape::{Node, Tape};
 
-pub(crate) use condition::{complement, condition, factor_of_difference};
+pub(crate) use condition::{condition, factor_of_difference, schur_complement};
 
 /// The inducing block of a Gram matrix, with its diagonal.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! A Gaussian posterior at the inducing points, as if pseudo-targets had been observed there.
 
-use crate::gram::{Block, DataBlock, Gram, complement, factor_of_difference};
+use crate::gram::{Block, DataBlock, Gram, factor_of_difference, schur_complement};
 use dkp_tape::{Lower, Node, Tape};
 
 /// For each output λ, f ~ N(0, K_ii) seen through pseudo-targets v_λ with precision Λ_λ: Q = N(ΣΛv, Σ), Σ = (K_ii⁻¹ + Λ)⁻¹.
@@ -167,7 +167,7 @@ impl Part {
     /// Mean, outputs×B, and covariance at data points.
     fn condition(&self, tape: &mut Tape, kernel: &Gram) -> (Node, DataBlock) {
         let mean = tape.matmul(self.a.t(), kernel.ti.t());
-        (mean, complement(tape, self.factor, kernel.ti, kernel.tt))
+        (mean, schur_complement(tape, self.factor, kernel.ti, kernel.tt))
     }
 
     fn draw(&self, tape: &mut Tape, factor: Lower) -> Node {

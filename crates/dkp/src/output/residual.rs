@@ -1,6 +1,6 @@
 //! What the prior leaves open at data points once the inducing variables are known.
 
-use crate::gram::{Block, DataBlock, Gram, complement};
+use crate::gram::{Block, DataBlock, Gram, schur_complement};
 use dkp_tape::{Lower, Node, Tape};
 
 /// d = k_tt − k_ti·K_ii⁻¹·k_it: the prior's variance of f at a data point given the inducing variables, whatever the output.
@@ -21,7 +21,7 @@ impl Residual {
     ///
     /// If the kernel has its full data block.
     pub fn variance(&self, tape: &mut Tape, kernel: &Gram) -> Node {
-        match complement(tape, self.factor, kernel.ti, kernel.tt) {
+        match schur_complement(tape, self.factor, kernel.ti, kernel.tt) {
             DataBlock::Diagonal(variance) => variance,
             DataBlock::Full(_) => panic!("variance: the kernel has its full data block"),
         }

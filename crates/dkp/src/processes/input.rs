@@ -41,18 +41,19 @@ pub struct InputDraw {
     projection: Projection,
     /// ΦᵀΦ for the features Φ of the inducing points.
     linear: Block,
-    /// PΦ.
+    /// TΦ for the same.
     cross: Node,
     /// How G₁ follows from the features' Gram matrix, where it is not that itself.
     extension: Option<Box<dyn Extension>>,
 }
 
-/// What takes points to the features whose Gram matrix counts: Φ = Pᵀx⁺ with x⁺ = (x, 1), or x where there is no bias. P = diag(s)·Rᵀ/√N₀ for Ω = RᵀR,
-/// above the row bᵀP.
+/// What takes points to the features whose Gram matrix counts, Φ = R·(s∘(x + b))/√N₀ for Ω = RᵀR.
+///
+/// That is Φ = Tᵀx⁺ with x⁺ = (x, 1) and T = diag(s)·Rᵀ/√N₀ above bᵀ times the same; without scales and biases x⁺ = x, and T has no last row.
 #[derive(Clone, Copy)]
 struct Projection {
     scaling: Option<Scaling>,
-    /// P; none for Ω = I, where it is a diagonal above a row.
+    /// T; none for Ω = I, where it is a diagonal above a row.
     matrix: Option<Node>,
 }
 
@@ -67,8 +68,8 @@ impl Projection {
     fn points(self, tape: &mut Tape, x: Node) -> [Node; 2] {
         let ones = self.scaling.map(|_| tape.constant(1, x.cols(), &vec![1.0; x.cols()]));
         let plus = ones.map_or(x, |ones| tape.above(&[x, ones]));
-        if let Some(p) = self.matrix {
-            return [plus, tape.matmul(p.t(), plus)];
+        if let Some(t) = self.matrix {
+            return [plus, tape.matmul(t.t(), plus)];
         }
         let mut scaled = x;
         if let (Some(Scaling { scale, bias }), Some(ones)) = (self.scaling, ones) {
@@ -79,10 +80,10 @@ impl Projection {
         [plus, tape.affine(scaled, scale_of(x.rows()), 0.0)]
     }
 
-    /// PΦ.
+    /// TΦ.
     fn back(self, tape: &mut Tape, phi: Node) -> Node {
-        if let Some(p) = self.matrix {
-            return tape.matmul(p, phi);
+        if let Some(t) = self.matrix {
+            return tape.matmul(t, phi);
         }
         let phi = tape.affine(phi, scale_of(phi.rows()), 0.0);
         let Some(Scaling { scale, bias }) = self.scaling else { return phi };
@@ -140,7 +141,7 @@ impl InputDraw {
     /// With the data block for given features of the data.
     fn extend_with(&self, tape: &mut Tape, data: Node, tt: impl FnOnce(&mut Tape, Node) -> DataBlock) -> Gram {
         let [plus, phi] = self.projection.points(tape, data);
-        // data are constants: x⁺ᵀ(PΦ) has one product less to carry back than (Pᵀx⁺)ᵀΦ
+        // data are constants: x⁺ᵀ(TΦ) has one product less to carry back than (Tᵀx⁺)ᵀΦ
         let (ti, tt) = (tape.matmul(plus.t(), self.cross), tt(tape, phi));
         let gram = Gram::new(tape, self.linear, ti, tt);
         match &self.extension {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::distributions;
 use crate::gram::DataBlock;
-use crate::kernels::SquaredExponential;
+use crate::kernels::{Kernel, Matern12, Relu, SquaredExponential};
 use crate::laws::{assert_law, chi_squared_cdf};
 use crate::output::Posterior;
 use dkp_tape::gradcheck::cases;
@@ -216,8 +216,8 @@ fn coincident_points_are_no_trouble() {
                 true => Gram::from_features_jointly(&mut tape, ii, nodes[0], nodes[1]),
                 false => Gram::from_features(&mut tape, ii, nodes[0], nodes[1]),
             };
-            let k_ii = ii.kernel(&mut tape, &crate::kernels::Matern12, &theta);
-            let kernel = gram.kernel(&mut tape, k_ii, &crate::kernels::Matern12, &theta);
+            let k_ii = ii.kernel(&mut tape, &Matern12, &theta);
+            let kernel = gram.kernel(&mut tape, k_ii, &Matern12, &theta);
             let draw = match process {
                 "features" => Features::prior(6).draw(&mut tape, k_ii),
                 _ => inverse_wishart_prior(m)(&mut tape).draw(&mut tape, k_ii),
@@ -234,6 +234,58 @@ fn coincident_points_are_no_trouble() {
                 }
                 let jitter = run.jitter();
                 assert_eq!(jitter.count, 0, "{process}, {jointly}, {twice}: {jitter:?}");
+            }
+        }
+    }
+}
+
+/// Data points that are inducing points, or the origin, through the whole input layer: it takes data and inducing points to Gram matrices by different products,
+/// which must agree where scales differ widely and biases are large or nearly cancel points.
+#[test]
+fn coincident_points_are_no_trouble_for_input_layers() {
+    let (features, m, b) = (3, 6, 4);
+    let xi = cases::matrix(1, features, m);
+    // three inducing points, and the origin
+    let data = |bias: &Mat<f64>| Mat::from_fn(features, b, |i, n| if n == 3 { -bias[(i, 0)] } else { xi[(i, n)] });
+    let near = Mat::from_fn(features, 1, |i, _| 1e-3 - xi[(i, 1)]);
+    let scalings = [
+        (mat![[1.0], [1.0], [1.0]], mat![[100.0], [-30.0], [7.0]]),
+        (mat![[1e-3], [1.0], [1e3]], mat![[0.5], [0.0], [-0.5]]),
+        (mat![[0.7], [1.0], [1.3]], near),
+    ];
+    let kernels: [&dyn Kernel; 3] = [&Matern12, &SquaredExponential, &Relu];
+    for (which, (scale, bias)) in scalings.iter().enumerate() {
+        for (form, kernel) in ["fixed", "omega"].into_iter().flat_map(|f| kernels.map(|k| (f, k))) {
+            let place = format!("{form}, scaling {which}, {}", kernel.name());
+            let mut tape = Tape::new("coincident");
+            tape.points(b);
+            let xt = data(bias);
+            let [xi, xt, scale, bias] = [&xi, &xt, scale, bias].map(|x| distributions::constant(&mut tape, x.as_ref()));
+            let delta = tape.number(DELTA);
+            let input = match form {
+                "fixed" => Input::Fixed,
+                _ => Input::Omega(InverseWishart::prior(&mut tape, delta, features)),
+            };
+            let first = input.draw(&mut tape, Some(Scaling { scale, bias }), xi);
+            let gram = first.extend(&mut tape, xt);
+            let theta: Vec<Node> = kernel.parameters().iter().map(|_| tape.number(1.1)).collect();
+            let k_ii = first.gram.kernel(&mut tape, kernel, &theta);
+            let k = gram.kernel(&mut tape, k_ii, kernel, &theta);
+            let drawn = inverse_wishart_prior(m)(&mut tape).draw(&mut tape, k_ii);
+            let result = drawn.extension.extend(&mut tape, k);
+            let DataBlock::Diagonal(tt) = result.tt else { panic!("points one by one") };
+            let mut run = tape.finish().workspace();
+            run.set_point_ids(&[0, 1, 2, 3]);
+            for n in 0..50 {
+                run.forward(Key::new(n), Pass::Value).unwrap_or_else(|e| panic!("{place}: {e}"));
+                let (g_ii, g_ti) = (run.value(gram.ii.matrix), run.value(gram.ti));
+                for (i, j) in (0..m).flat_map(|i| (0..3).map(move |j| (i, j))) {
+                    let scale = (g_ii[(i, i)] * g_ii[(j, j)]).sqrt();
+                    assert!((g_ti[(j, i)] - g_ii[(i, j)]).abs() < 1e-11 * scale, "{place}");
+                }
+                assert!((0..b).all(|t| run.value(tt)[(0, t)].is_finite()), "{place}");
+                assert!((0..m).all(|i| (0..b).all(|t| run.value(result.ti)[(t, i)].is_finite())), "{place}");
+                assert_eq!(run.jitter().count, 0, "{place}");
             }
         }
     }
