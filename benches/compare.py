@@ -2,7 +2,7 @@
 
     pip install torch gpytorch
     cargo build --release
-    DKP_UCI=.../uci python3 benches/compare.py [--threads 2] [--steps 100]
+    DKP_UCI=.../uci python3 benches/compare.py [--threads 2] [--steps 60]
 
 The baseline needs the boston set (DKP_UCI); dkp measures synthetic data of the same shape. Deep Gaussian processes stand beside GPyTorch's, if
 that is installed. Prints one line a problem: milliseconds of both and their ratio."""
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROBLEMS = [("diwp", "sqexp", 1), ("diwp", "relu", 1), ("diwp", "sqexp", 2), ("nngp", "sqexp", 1)]
 # hidden layers of width 13
 DEEP_GPS = [("dgp", "sqexp", 2), ("dgp", "sqexp", 3)]
-ROUNDS = 5
+ROUNDS = 10
 
 
 def ours(family, kernel, layers, threads):
@@ -43,7 +43,7 @@ def baseline(family, kernel, layers, threads, steps, data):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--steps", type=int, default=60)
     arguments = parser.parse_args()
     data = os.environ.get("DKP_UCI") or sys.exit("set DKP_UCI to the folder of the UCI sets")
     print(f"{'boston, M 100, S 10':28} {'dkp ms':>8} {'torch ms':>9} {'ratio':>6}")
