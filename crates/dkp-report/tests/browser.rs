@@ -5,7 +5,7 @@
 
 mod samples;
 
-use dkp_report::chart::{HeatMap, LineChart, Series};
+use dkp_report::chart::{Axis, Content, Grid, HeatMap, Ink, Layer, LineChart, Mark, Panel, Series, Spacing};
 use dkp_report::{Report, html};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -141,6 +141,15 @@ fn empty_folder(name: &str) -> PathBuf {
     folder
 }
 
+/// What the browser finds in a page of a given width, which it keeps in a file.
+fn measured(browser: &Path, folder: &Path, file: &Path, page: &str, width: u32) -> Vec<String> {
+    std::fs::write(file, framed(page, width, MEASURE)).unwrap();
+    let arguments = ["--dump-dom".to_string(), "--window-size=1400,1000".into(), format!("file://{}", file.display())];
+    let dom = run(browser, folder, &arguments);
+    let start = dom.find("<pre id=\"result\">").expect("the script has measured the page") + 17;
+    dom[start..].split("</pre>").next().unwrap().lines().map(str::to_string).collect()
+}
+
 /// Draws a report at all widths and checks what is seen.
 fn check(name: &str, report: &Report, charts: usize) {
     let Some(browser) = chromium() else { return };
@@ -148,16 +157,10 @@ fn check(name: &str, report: &Report, charts: usize) {
     let page = html(report);
     for width in WIDTHS {
         let file = folder.join(format!("{width}.html"));
-        std::fs::write(&file, framed(&page, width, MEASURE)).unwrap();
-        let arguments =
-            ["--dump-dom".to_string(), "--window-size=1400,1000".into(), format!("file://{}", file.display())];
-        let dom = run(&browser, &folder, &arguments);
-        let start = dom.find("<pre id=\"result\">").expect("the script has measured the page") + 17;
-        let lines: Vec<&str> = dom[start..].split("</pre>").next().unwrap().lines().collect();
-
+        let lines = measured(&browser, &folder, &file, &page, width);
         let faults: Vec<_> = lines.iter().filter(|l| l.starts_with("over")).collect();
         assert!(faults.is_empty(), "{name} at {width}: {faults:#?}");
-        let size = numbers(lines[0]);
+        let size = numbers(&lines[0]);
         assert!(size[0] <= size[1], "{name} at {width} is {} wide", size[0]);
         let measured: Vec<Vec<f64>> = lines.iter().filter(|l| l.starts_with("chart")).map(|l| numbers(l)).collect();
         assert_eq!(measured.len(), charts, "{name} at {width}");
@@ -204,7 +207,7 @@ fn single_pictures_are_drawn() {
     let chart = LineChart { title: "A <b> & c".into(), series: vec![line], ..LineChart::default() };
     let values = (0..16).map(f64::from).collect();
     let map = HeatMap { title: "Values".into(), rows: 4, columns: 4, values, ..HeatMap::default() };
-    for (name, svg) in [("line.svg", chart.svg()), ("map.svg", map.svg())] {
+    for (name, svg) in [("line.svg", chart.svg()), ("map.svg", map.svg()), ("grid.svg", grid().svg())] {
         let file = folder.join(name);
         std::fs::write(&file, svg).unwrap();
         let dom = run(&browser, &folder, &["--dump-dom".to_string(), format!("file://{}", file.display())]);
@@ -212,4 +215,42 @@ fn single_pictures_are_drawn() {
         let picture = screenshot(&browser, &folder, &file, 600, 500);
         assert!(has_colour(&picture, &[0.0, 0.0, 400.0, 400.0]), "{name}");
     }
+}
+
+/// Three columns of bars, a line and a matrix, with text wherever there can be any.
+fn grid() -> Grid {
+    let axis = |label: &str| Axis::new(label).spaced(Spacing::Log);
+    let layer = |name: &str, ink, mark| Layer { name: name.into(), ink: Ink::Series(ink), mark };
+    let panel = |i: usize| {
+        let edge = |bin: usize| 10_f64.powf(-8.0 + 0.1 * bin as f64);
+        let bars = (0..100).map(|bin| (edge(bin), edge(bin + 1), 1.0 + ((bin * (i + 3)) % 17) as f64)).collect();
+        let line = Mark::Line { points: vec![(1e-8, 1.0), (1e2, 1e2)], width: 1.6 };
+        let marks = vec![layer("bars of some height", 0, Mark::Bars { bars }), layer("a line", 1, line)];
+        let matrix = Content::Matrix { rows: 2, columns: 2, values: vec![-1.0, 0.2, 0.3, 1.0] };
+        let content = if i.is_multiple_of(3) { matrix } else { Content::Marks(marks) };
+        Panel { title: format!("panel {i} of a grid that has six"), content }
+    };
+    Grid {
+        x: axis("what is across").over(1e-9, 1e3),
+        y: axis("what is up").over(0.1, 1e3),
+        value: Axis::new("what colours mean"),
+        columns: 3,
+        panels: (0..6).map(panel).collect(),
+        headings: vec![("a narrow heading".into(), 1), ("a heading over the other two columns".into(), 2)],
+        rows: vec!["the first row\nin two lines".into(), "the second".into()],
+        ..Grid::default()
+    }
+}
+
+#[test]
+fn nothing_overlaps_in_a_grid() {
+    let Some(browser) = chromium() else { return };
+    let folder = empty_folder("grid");
+    // a page has a policy, which the copy leaves out
+    let page = format!("<!doctype html><meta http-equiv=\"Content-Security-Policy\">\n{}", grid().svg());
+    let lines = measured(&browser, &folder, &folder.join("grid.html"), &page, 1200);
+    let faults: Vec<_> = lines.iter().filter(|l| l.starts_with("over")).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+    let chart = numbers(&lines[1]);
+    assert!(chart[5] > 0.0 && chart[5] == chart[6], "{lines:?}");
 }

@@ -2,7 +2,9 @@
 
 mod samples;
 
-use dkp_report::chart::{Axis, BarChart, Confusion, HeatMap, Ink, LineChart, Mark, Plot, Series, Spacing};
+use dkp_report::chart::{
+    Axis, BarChart, Confusion, Content, Grid, HeatMap, Ink, LineChart, Mark, Panel, Plot, Series, Spacing,
+};
 use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Prediction, Report, TracePoint, html};
 use samples::Random;
 
@@ -175,10 +177,25 @@ fn any_numbers_give_a_picture() {
             .with("e", Ink::Muted, Mark::Points { points: vec![(awkward(&mut random), 1.0); 400 * n], radius: 2.0 });
         let values: Vec<f64> = triples.iter().map(|t| t.1).collect();
         let bars = BarChart { bars: values.iter().map(|v| ("bar".into(), *v)).collect(), ..BarChart::default() };
+        let matrix = Content::Matrix { rows: 1, columns: n, values: values.clone() };
+        let contents = vec![matrix, Content::Marks(plot.layers.clone())];
+        let grid = Grid {
+            panels: contents.into_iter().map(|content| Panel { title: "<&>".into(), content }).collect(),
+            columns: [0, 1, 2, usize::MAX][n],
+            value: x.clone(),
+            headings: vec![("h".into(), n); n],
+            rows: vec!["r\n<&>".into(); n],
+            size: (width, height),
+            x: x.clone(),
+            y: y.clone(),
+            ..Grid::default()
+        };
+        let nothing = Grid { panels: Vec::new(), ..grid.clone() };
         let heat = HeatMap { rows: 1, columns: n, values, x, y, ..HeatMap::default() };
         let huge = HeatMap { rows: usize::MAX, columns: usize::MAX, ..HeatMap::default() };
         let confusion = Confusion { labels: vec!["k".into(); n], counts: vec![round; n], ..Confusion::default() };
-        for svg in [lines.svg(), plot.svg(), bars.svg(), heat.svg(), huge.svg(), confusion.svg()] {
+        let others = [bars.svg(), heat.svg(), huge.svg(), confusion.svg(), grid.svg(), nothing.svg()];
+        for svg in [lines.svg(), plot.svg()].into_iter().chain(others) {
             assert_balanced(&svg);
             assert!(!svg.contains("NaN") && !svg.contains("inf\"") && !svg.contains("inf "), "{svg}");
         }

@@ -14,11 +14,11 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use timer::seconds;
 
-/// Useful floating-point operations of a draw, in units of M³, forward and backward: two Cholesky factors (⅓ + 11/6 each),
-/// L_qA⁻¹, L_q⁻¹L_p, L⁻¹F and FFᵀ, all of triangles (⅓ + ⅔ each).
-const DRAW: f64 = 2.0 * 13.0 / 6.0 + 4.0;
-/// Of an extension, in units of M²B: L⁻¹k, Qᵀ(…), F·u (1 + 2 each).
-const EXTENSION: f64 = 3.0 + 3.0 + 3.0;
+/// Useful floating-point operations of a draw, in units of M³, forward and backward: the factors of K and of δK + VVᵀ, ‖L_q⁻¹L‖²,
+/// F = L_qA⁻¹ and FFᵀ (⅓ + ⅔ each); Q = L⁻¹F forward only, since gradients reach it from tiles alone (with them a draw has 6).
+const DRAW: f64 = 5.0 * (1.0 / 3.0 + 2.0 / 3.0) + 1.0 / 3.0;
+/// Of an extension, in units of M²B: K_ti·L⁻ᵀ, (W + √g·ε)·Q and U·Fᵀ (1 each; backward 1 for the rows, 1 for the triangle).
+const EXTENSION: f64 = 3.0 * (1.0 + 2.0);
 
 fn main() {
     for (m, b) in [(100, 455), (100, 128), (200, 128)] {

@@ -35,7 +35,7 @@ pub enum Mark {
         /// Of the stroke.
         width: f64,
     },
-    /// Bars that stand on 0.
+    /// Bars that stand on 0, or on the low end of powers of ten.
     Bars {
         /// From x, to x, and y.
         bars: Vec<(f64, f64, f64)>,
@@ -165,14 +165,23 @@ impl Canvas<'_> {
     }
 
     fn bars(&mut self, bars: &[(f64, f64, f64)], ink: Ink) {
-        let places = bars.iter().filter_map(|&(from, to, y)| Some((self.place(from, 0.0)?, self.place(to, y)?)));
+        let foot = self.y.foot();
+        let places = bars.iter().filter_map(|&(from, to, y)| Some((self.place(from, foot)?, self.place(to, y)?)));
         let bars = places.take(MOST_BARS).map(|(a, b)| {
+            let (left, right) = (a.0.min(b.0), a.0.max(b.0));
             // a gap between neighbours, as long as there is room for one
-            let gap = if b.0 - a.0 > 4.0 { 1.0 } else { 0.0 };
-            format!("M{} {}H{}V{}H{}z", at(a.0 + gap), at(a.1), at(b.0 - gap), at(b.1), at(a.0 + gap))
+            let gap = if right - left > 4.0 { 1.0 } else { 0.0 };
+            [left + gap, right - gap, a.1, b.1].map(at)
         });
-        let bars: String = bars.collect();
-        let _ = write!(self.out, "<path{} fill-opacity=\"0.75\" d=\"{bars}\"/>", fill(ink));
+        let bars: Vec<[String; 4]> = bars.collect();
+        let mut path = String::new();
+        // bars that touch have one outline: no seams show between them
+        for run in bars.chunk_by(|a, b| a[1] == b[0]) {
+            let [left, _, foot, _] = &run[0];
+            let heads: String = run.iter().map(|[_, right, _, head]| format!("V{head}H{right}")).collect();
+            let _ = write!(path, "M{left} {foot}{heads}V{foot}z");
+        }
+        let _ = write!(self.out, "<path{} fill-opacity=\"0.75\" d=\"{path}\"/>", fill(ink));
     }
 
     fn rule(&mut self, from: (f64, f64), to: (f64, f64), ink: Ink) {
@@ -228,7 +237,31 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scale::{Axis, Spacing};
     use super::*;
+
+    /// The path of bars between 1 and 1000 across, 9 wide, and 0.1 and 10 up, 20 high, both by powers of ten.
+    fn bars(bars: &[(f64, f64, f64)]) -> String {
+        let axis = |low, high| Axis::new("").over(low, high).spaced(Spacing::Log);
+        let scale = |low, high| Scale::new(&axis(low, high), std::iter::empty(), 3);
+        let (x, y) = (scale(1.0, 1e3), scale(0.1, 10.0));
+        let mut canvas = Canvas { x: &x, y: &y, width: 9.0, height: 20.0, out: String::new() };
+        canvas.draw(&Mark::Bars { bars: bars.to_vec() }, Ink::Muted);
+        canvas.out.split(" d=\"").nth(1).unwrap().split('"').next().unwrap().to_string()
+    }
+
+    #[test]
+    fn bars_stand_on_the_low_end_of_powers_of_ten() {
+        assert_eq!(bars(&[(1.0, 10.0, 1.0)]), "M0 20V10H3V20z");
+        assert_eq!(bars(&[(1.0, 10.0, 0.0)]), "");
+    }
+
+    #[test]
+    fn narrow_bars_that_touch_have_one_outline() {
+        assert_eq!(bars(&[(1.0, 10.0, 1.0), (10.0, 100.0, 10.0)]), "M0 20V10H3V0H6V20z");
+        assert_eq!(bars(&[(1.0, 10.0, 1.0), (100.0, 1000.0, 10.0)]), "M0 20V10H3V20zM6 20V0H9V20z");
+        assert_eq!(bars(&[(1.0, 100.0, 1.0), (100.0, 1000.0, 10.0)]), "M1 20V10H5V20zM6 20V0H9V20z");
+    }
 
     #[test]
     fn a_long_line_keeps_its_peaks() {

@@ -1,9 +1,10 @@
 //! A plot: marks between two axes.
 
 use super::colour::Ink;
+use super::legend::Legend;
 use super::mark::{Canvas, Mark};
 use super::scale::{Axis, Scale};
-use super::svg::{Anchor, FONT, Picture, fill, stroke};
+use super::svg::{Anchor, FONT, Picture};
 use crate::text::{fit, width};
 use std::fmt::Write;
 
@@ -92,23 +93,23 @@ impl Plot {
         let size = |asked: f64, least: f64| asked.max(least).min(MOST);
         let (wide, tall) = (size(self.width, 80.0), size(self.height, 60.0));
         let mut picture = Picture::new(wide, tall, &self.title, &self.description);
-        let legend = self.legend_rows(picture.width);
+        let legend = Legend::new(self.layers.iter(), picture.width);
         let label = if self.y.label.is_empty() { 0.0 } else { 1.0 };
         // 12: half a tick label, and some air below the legend
-        let top = 12.0 + 17.0 * (label + legend.len() as f64);
+        let top = 12.0 + 17.0 * label + legend.height();
         let bottom = if self.x.label.is_empty() { 20.0 } else { 38.0 };
         let height = (picture.height - top - bottom).max(20.0);
 
         let y_values = || self.layers.iter().flat_map(|l| l.mark.ys());
         let y = Scale::new(&self.y, y_values(), (height / 42.0).clamp(2.0, 6.0) as usize);
-        let left = 8.0 + FONT * y.ticks.iter().map(|t| width(&t.1)).fold(0.0, f64::max);
+        let left = 8.0 + y.widest_label();
         let (x, right) = self.across(picture.width - left);
         let area = Area { left, top, width: (picture.width - left - right).max(20.0), height };
 
         if label > 0.0 {
             picture.text(0.0, 12.0, Anchor::Start, true, &fit(&self.y.label, picture.width / FONT));
         }
-        draw_legend(&mut picture, &legend, 12.0 + 17.0 * label);
+        legend.draw(&mut picture, 0.0, 12.0 + 17.0 * label);
         draw_axes(&mut picture, &area, &x, &y, &self.x.label);
         let mut canvas = Canvas { x: &x, y: &y, width: area.width, height: area.height, out: String::new() };
         self.layers.iter().for_each(|layer| canvas.draw(&layer.mark, layer.ink));
@@ -121,73 +122,17 @@ impl Plot {
     /// The scale across with as many ticks as have room, and the margin its last label needs.
     fn across(&self, room: f64) -> (Scale, f64) {
         let scale = |count| Scale::new(&self.x, self.layers.iter().flat_map(|l| l.mark.xs()), count);
-        let widest = |s: &Scale| FONT * s.ticks.iter().map(|t| width(&t.1)).fold(0.0, f64::max);
         let margin = |s: &Scale| {
             let last = s.ticks.last().and_then(|t| Some((s.place(t.0)?, FONT * width(&t.1))));
             last.map_or(2.0, |(place, wide)| (wide / 2.0 - (1.0 - place) * (room - wide / 2.0)).max(2.0))
         };
         let fits = |s: &Scale| {
             let between = s.ticks.windows(2).filter_map(|w| Some(s.place(w[1].0)? - s.place(w[0].0)?));
-            between.fold(1.0, f64::min) * (room - margin(s)) > widest(s) + 10.0
+            between.fold(1.0, f64::min) * (room - margin(s)) > s.widest_label() + 10.0
         };
         let chosen = (1..=6).rev().map(scale).find(fits).unwrap_or_else(|| scale(1));
         let right = margin(&chosen);
         (chosen, right)
-    }
-
-    /// The named layers, in rows that fit.
-    fn legend_rows(&self, room: f64) -> Vec<Vec<(&Layer, String, f64)>> {
-        let mut rows: Vec<Vec<(&Layer, String, f64)>> = Vec::new();
-        let mut used = f64::INFINITY;
-        for layer in self.layers.iter().filter(|l| !l.name.is_empty()) {
-            let name = fit(&layer.name, (room - 26.0) / FONT);
-            let wide = 22.0 + FONT * width(&name) + 12.0;
-            if used + wide - 12.0 > room {
-                rows.push(Vec::new());
-                used = 0.0;
-            }
-            if let Some(row) = rows.last_mut() {
-                row.push((layer, name, used));
-            }
-            used += wide;
-        }
-        rows
-    }
-}
-
-fn draw_legend(picture: &mut Picture, rows: &[Vec<(&Layer, String, f64)>], first: f64) {
-    for (i, row) in rows.iter().enumerate() {
-        let y = first + 17.0 * i as f64;
-        for (layer, name, x) in row {
-            let ink = layer.ink;
-            let swatch = match &layer.mark {
-                Mark::Band { .. } => {
-                    format!("<path{} fill-opacity=\"0.2\" d=\"M{x:.1} {:.1}h16v9h-16z\"/>", fill(ink), y - 9.0)
-                }
-                Mark::Bars { .. } => {
-                    format!("<path{} fill-opacity=\"0.75\" d=\"M{x:.1} {:.1}h16v9h-16z\"/>", fill(ink), y - 9.0)
-                }
-                Mark::Points { .. } => {
-                    format!("<circle{} cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\"/>", fill(ink), x + 8.0, y - 4.5)
-                }
-                Mark::Intervals { .. } => {
-                    let stroke = stroke(ink);
-                    format!(
-                        "<path{stroke} stroke-width=\"5\" stroke-opacity=\"0.3\" d=\"M{:.1} {:.1}v10\"/>",
-                        x + 8.0,
-                        y - 9.5
-                    )
-                }
-                Mark::Rule { .. } => {
-                    format!("<path{} stroke-dasharray=\"4 3\" d=\"M{x:.1} {:.1}h16\"/>", stroke(ink), y - 4.5)
-                }
-                Mark::Line { .. } => {
-                    format!("<path{} stroke-width=\"2\" d=\"M{x:.1} {:.1}h16\"/>", stroke(ink), y - 4.5)
-                }
-            };
-            picture.body.push_str(&swatch);
-            picture.text(x + 21.0, y, Anchor::Start, false, name);
-        }
     }
 }
 

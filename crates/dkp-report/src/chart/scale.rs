@@ -1,6 +1,7 @@
 //! Scales: from values to places on an axis, with ticks at round numbers.
 
-use crate::text::{fixed, power_of_ten, scientific};
+use super::svg::FONT;
+use crate::text::{fixed, power_of_ten, scientific, width};
 
 /// How an axis is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub enum Spacing {
 pub struct Axis {
     /// What it measures, with its unit.
     pub label: String,
-    /// From where to where; from the data if absent.
+    /// From where to where, backwards if from the greater value; from the data if absent.
     pub range: Option<(f64, f64)>,
     /// How it is divided.
     pub spacing: Spacing,
@@ -62,6 +63,7 @@ pub(crate) struct Scale {
     low: f64,
     high: f64,
     log: bool,
+    backwards: bool,
     /// Value and label of each tick, ascending.
     pub ticks: Vec<(f64, String)>,
 }
@@ -71,8 +73,10 @@ impl Scale {
     pub fn new(axis: &Axis, values: impl Iterator<Item = f64>, count: usize) -> Scale {
         let log = axis.spacing == Spacing::Log;
         let usable = |v: &f64| drawable(*v) && (!log || *v >= SMALLEST);
-        let asked = axis.range.filter(|(a, b)| usable(a) && usable(b) && a < b);
-        let (low, high) = asked.unwrap_or_else(|| padded(extent(values.filter(usable)), axis.spacing));
+        let asked = axis.range.filter(|(a, b)| usable(a) && usable(b) && a != b);
+        let backwards = asked.is_some_and(|(a, b)| a > b);
+        let ascending = asked.map(|(a, b)| (a.min(b), a.max(b)));
+        let (low, high) = ascending.unwrap_or_else(|| padded(extent(values.filter(usable)), axis.spacing));
         let ticks = |count: usize| match axis.spacing {
             Spacing::Linear => linear_ticks(low, high, count),
             Spacing::Count => whole_ticks(low, high, count),
@@ -85,16 +89,27 @@ impl Scale {
         // round steps may leave few ticks in the range: a finer division then
         let enough = count / 2 + 1;
         let ticks = (count..count + 4).map(ticks).find(|t| t.len() >= enough).unwrap_or_else(|| ticks(count));
-        Scale { low, high, log, ticks }
+        Scale { low, high, log, backwards, ticks }
     }
 
-    /// Where a value lies, 0 at the low end and 1 at the high end; nothing if it cannot be drawn.
+    /// Where a value lies, 0 at the beginning and 1 at the end; nothing if it cannot be drawn.
     pub fn place(&self, value: f64) -> Option<f64> {
         if !drawable(value) || (self.log && value < SMALLEST) {
             return None;
         }
         let [v, low, high] = [value, self.low, self.high].map(|v| if self.log { v.log10() } else { v });
-        Some((v - low) / (high - low))
+        let place = (v - low) / (high - low);
+        Some(if self.backwards { 1.0 - place } else { place })
+    }
+
+    /// What bars stand on: 0, or the low end of powers of ten.
+    pub fn foot(&self) -> f64 {
+        if self.log { self.low } else { 0.0 }
+    }
+
+    /// Width of the widest label, in the units of pictures.
+    pub fn widest_label(&self) -> f64 {
+        FONT * self.ticks.iter().map(|t| width(&t.1)).fold(0.0, f64::max)
     }
 }
 
@@ -193,6 +208,13 @@ mod tests {
         let share = Axis::new("").over(0.0, 1.0).spaced(Spacing::Share);
         assert_eq!(labels(&share, &[]), ["0", "20", "40", "60", "80", "100"].map(|s| format!("{s}\u{202f}%")));
         assert_eq!(labels(&Axis::new("").spaced(Spacing::Log), &[1e-4, 100.0]), ["10⁻⁴", "0.01", "1", "100"]);
+    }
+
+    #[test]
+    fn an_axis_from_the_greater_value_runs_backwards() {
+        let scale = Scale::new(&Axis::new("").over(3.0, -1.0), std::iter::empty(), 4);
+        assert_eq!([3.0, 1.0, -1.0].map(|v| scale.place(v)), [Some(0.0), Some(0.5), Some(1.0)]);
+        assert_eq!(scale.ticks.iter().map(|t| t.0).collect::<Vec<_>>(), [-1.0, 0.0, 1.0, 2.0, 3.0]);
     }
 
     #[test]

@@ -63,6 +63,15 @@ impl Picture {
             write!(self.body, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor} fill=\"{colour}\">{text}</text>");
     }
 
+    /// A text that runs upwards, centred at y with its baseline at x, in the ink of labels.
+    pub fn upwards(&mut self, x: f64, y: f64, text: &str) {
+        let (x, y, text) = (at(x), at(y), escape(text));
+        let _ = write!(
+            self.body,
+            "<text class=\"tx\" transform=\"translate({x} {y})rotate(-90)\" text-anchor=\"middle\" fill=\"{TEXT}\">{text}</text>"
+        );
+    }
+
     /// A grid line.
     pub fn grid(&mut self, from: (f64, f64), to: (f64, f64)) {
         let [a, b, c, d] = [from.0, from.1, to.0, to.1].map(at);

@@ -1,8 +1,8 @@
 //! Spectra of standard Wishart, residual Wishart and inverse Wishart matrices.
 
-use crate::drawing::{Anchor, Axis, BLACK, Panel, RGBColor, Scene, TICK};
 use dkp::kernels::Identity;
 use dkp::model::{Prior, PriorInput, PriorKernel, PriorLayer, PriorProcessKind};
+use dkp_report::chart::{Axis, Content, Grid, Ink, Layer, Mark, Panel, Spacing};
 use dkp_tape::random::Key;
 use faer::{Mat, Scale, Side, c64};
 use std::error::Error;
@@ -19,18 +19,6 @@ const BINS: usize = 240;
 /// Counts, as logarithms: a bin with one eigenvalue has a bar that can be seen.
 const FEWEST: f64 = -0.25;
 const MOST: f64 = 2.75;
-
-const WIDTH: f64 = 350.0;
-const HEIGHT: f64 = 230.0;
-const GAP: (f64, f64) = (30.0, 56.0);
-const LEFT: f64 = 116.0;
-const TOP: f64 = 86.0;
-const FONT: f64 = 24.0;
-const SMALL: f64 = 21.0;
-
-const BARS: RGBColor = RGBColor(120, 170, 215);
-const LIMIT: RGBColor = RGBColor(0, 60, 110);
-const MEAN: RGBColor = RGBColor(213, 94, 0);
 
 /// A distribution over N×N matrices with mean I.
 #[derive(Clone, Copy)]
@@ -54,33 +42,41 @@ const LAWS: [[Law; 4]; 2] = [
     ],
 ];
 
-pub fn figure() -> Result<Scene, Box<dyn Error>> {
-    let mut scene = Scene::new(1640, 740);
-    for (row, laws) in LAWS.iter().enumerate() {
-        for (column, law) in laws.iter().enumerate() {
-            let key = Key::new(SEED).draw((row * laws.len() + column) as u32);
-            let eigenvalues = law.draw(key)?.self_adjoint_eigenvalues(Side::Lower).map_err(|e| format!("{e:?}"))?;
-            let panel = panel(row, column);
-            histogram(&mut scene, &panel, &eigenvalues);
-            limit(&mut scene, &panel, *law);
-            let mean = (eigenvalues.iter().sum::<f64>() / N).log10();
-            panel.curve(&mut scene, [(mean, FEWEST), (mean, MOST)].into_iter(), 2.5, MEAN);
-            panel.frame(&mut scene);
-            panel.title(&mut scene, &law.name(), FONT);
-            panel.x_tick_labels(&mut scene, SMALL);
-            if column == 0 {
-                panel.y_tick_labels(&mut scene, SMALL);
-                let middle = panel.top + 0.5 * HEIGHT;
-                scene.text("number in bin", (LEFT - 84.0, middle), FONT, Anchor::Upwards, BLACK);
-            }
-            if row + 1 == LAWS.len() {
-                let below = panel.bottom() + TICK + 2.5 * SMALL;
-                scene.text("eigenvalue", (panel.left + 0.5 * WIDTH, below), FONT, Anchor::Centre, BLACK);
-            }
-        }
+pub fn figure() -> Result<Grid, Box<dyn Error>> {
+    let mut panels = Vec::new();
+    for law in LAWS.iter().flatten() {
+        let key = Key::new(SEED).draw(panels.len() as u32);
+        let eigenvalues = law.draw(key)?.self_adjoint_eigenvalues(Side::Lower).map_err(|e| format!("{e:?}"))?;
+        let mean = eigenvalues.iter().sum::<f64>() / N;
+        let layers = vec![
+            layer(format!("one draw, N = {SIZE}"), 0, Mark::Bars { bars: histogram(&eigenvalues) }),
+            layer("limit N → ∞", 0, line(limit(*law))),
+            layer("mean of the draw", 1, line([FEWEST, MOST].map(|y| (mean, power(y))).into())),
+        ];
+        panels.push(Panel { title: law.name(), content: Content::Marks(layers) });
     }
-    legend(&mut scene);
-    Ok(scene)
+    let axis = |label: &str, low, high| Axis::new(label).over(power(low), power(high)).spaced(Spacing::Log);
+    Ok(Grid {
+        description: "Spectra of Wishart, residual Wishart and inverse Wishart matrices, with their limits".to_string(),
+        x: axis("eigenvalue", LOW, HIGH),
+        y: axis("number in bin", FEWEST, MOST),
+        columns: LAWS[0].len(),
+        panels,
+        size: (194.0, 128.0),
+        ..Grid::default()
+    })
+}
+
+fn layer(name: impl Into<String>, ink: usize, mark: Mark) -> Layer {
+    Layer { name: name.into(), ink: Ink::Series(ink), mark }
+}
+
+fn line(points: Vec<(f64, f64)>) -> Mark {
+    Mark::Line { points, width: 1.6 }
+}
+
+fn power(exponent: f64) -> f64 {
+    10_f64.powf(exponent)
 }
 
 impl Law {
@@ -146,70 +142,28 @@ fn noncentral_density(alpha: f64, x: f64) -> f64 {
     m.im / PI
 }
 
-fn panel(row: usize, column: usize) -> Panel {
-    let power = |exponent: i32, label: &str| (f64::from(exponent), label.to_string());
-    // every other tick without a label, which would be too close to the next
-    let x = vec![power(-8, "10⁻⁸"), power(-6, ""), power(-4, "10⁻⁴"), power(-2, ""), power(0, "1"), power(2, "")];
-    let y = vec![power(0, "1"), power(1, "10"), power(2, "10²")];
-    Panel {
-        left: LEFT + column as f64 * (WIDTH + GAP.0),
-        top: TOP + row as f64 * (HEIGHT + GAP.1 + 2.0 * FONT),
-        width: WIDTH,
-        height: HEIGHT,
-        x: Axis { low: LOW, high: HIGH, ticks: x },
-        y: Axis { low: FEWEST, high: MOST, ticks: y },
-    }
-}
-
-fn histogram(scene: &mut Scene, panel: &Panel, eigenvalues: &[f64]) {
+/// From eigenvalue, to eigenvalue, and how many: the bins that have any.
+fn histogram(eigenvalues: &[f64]) -> Vec<(f64, f64, f64)> {
     let mut counts = [0_usize; BINS];
     for eigenvalue in eigenvalues {
         let bin = (eigenvalue.log10() - LOW) / (HIGH - LOW) * BINS as f64;
         assert!((0.0..BINS as f64).contains(&bin), "the eigenvalue {eigenvalue} is not on the axis");
         counts[bin as usize] += 1;
     }
-    let edge = |bin: usize| LOW + (HIGH - LOW) * bin as f64 / BINS as f64;
-    let mut bar = |from: f64, to: f64, count: usize| {
-        if count > 0 {
-            scene.fill([panel.at(from, (count as f64).log10()), panel.at(to, FEWEST)], BARS);
-        }
-    };
-    for (bin, &count) in counts.iter().enumerate() {
-        bar(edge(bin), edge(bin + 1), count);
-    }
-    // from middle to middle as high as both: no seams show between bars
-    let half = 0.5 * (HIGH - LOW) / BINS as f64;
-    for (bin, pair) in counts.windows(2).enumerate() {
-        bar(edge(bin) + half, edge(bin + 1) + half, pair[0].min(pair[1]));
-    }
+    let edge = |bin: usize| power(LOW + (HIGH - LOW) * bin as f64 / BINS as f64);
+    let bins = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
+    bins.map(|(bin, count)| (edge(bin), edge(bin + 1), count as f64)).collect()
 }
 
 /// The number of eigenvalues in a bin that the limit predicts.
-fn limit(scene: &mut Scene, panel: &Panel, law: Law) {
+fn limit(law: Law) -> Vec<(f64, f64)> {
     const PLACES: usize = 1000;
     let bin = (HIGH - LOW) / BINS as f64;
-    let places = (0..=PLACES).map(|i| LOW + (HIGH - LOW) * i as f64 / PLACES as f64);
-    let logarithm = |place: f64| {
-        let lambda = 10_f64.powf(place);
-        (N * bin * LN_10 * lambda * law.limiting_density(lambda)).log10()
-    };
-    let points: Vec<(f64, f64)> = places.map(|place| (place, logarithm(place).max(FEWEST))).collect();
+    let places = (0..=PLACES).map(|i| power(LOW + (HIGH - LOW) * i as f64 / PLACES as f64));
+    let number = |lambda: f64| N * bin * LN_10 * lambda * law.limiting_density(lambda);
+    let points: Vec<(f64, f64)> = places.map(|lambda| (lambda, number(lambda).max(power(FEWEST)))).collect();
     // each law's limit has one hump: it is drawn from foot to foot, without the zeros on both sides
-    let first = points.iter().position(|p| p.1 > FEWEST).unwrap_or(0);
-    let last = points.iter().rposition(|p| p.1 > FEWEST).unwrap_or(PLACES);
-    let hump = first.saturating_sub(1)..=(last + 1).min(PLACES);
-    panel.curve(scene, points[hump].iter().copied(), 2.5, LIMIT);
-}
-
-fn legend(scene: &mut Scene) {
-    const Y: f64 = 24.0;
-    const SAMPLE: f64 = 40.0;
-    let draw = format!("one draw, N = {SIZE}");
-    for (left, text, thickness, colour) in
-        [(0.0, draw.as_str(), 16.0, BARS), (330.0, "limit N → ∞", 3.0, LIMIT), (580.0, "mean of the draw", 3.0, MEAN)]
-    {
-        let left = LEFT + left;
-        scene.line(vec![(left, Y), (left + SAMPLE, Y)], thickness, colour);
-        scene.text(text, (left + SAMPLE + 12.0, Y), SMALL, Anchor::Left, BLACK);
-    }
+    let first = points.iter().position(|p| p.1 > power(FEWEST)).unwrap_or(0);
+    let last = points.iter().rposition(|p| p.1 > power(FEWEST)).unwrap_or(PLACES);
+    points[first.saturating_sub(1)..=(last + 1).min(PLACES)].to_vec()
 }

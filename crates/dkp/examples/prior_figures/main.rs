@@ -1,4 +1,4 @@
-//! Draws figures of the priors, each as SVG and PNG.
+//! Draws figures of the priors as SVG.
 //!
 //! ```text
 //! cargo run --release -p dkp --example prior_figures -- [OUT_DIR]
@@ -11,11 +11,11 @@
 //!
 //! All randomness has fixed seeds: on one machine, the same program writes the same bytes.
 
-mod drawing;
 mod eigenvalues;
 mod function_samples;
 mod gram_heatmaps;
 
+use dkp_report::chart::Grid;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,9 +37,14 @@ fn run() -> Result<(), Box<dyn Error>> {
         return Err(format!("one argument at most, the directory to write to, but there is also {extra:?}").into());
     }
     std::fs::create_dir_all(&directory).map_err(|e| format!("cannot make {}: {e}", directory.display()))?;
-    drawing::register_font()?;
-    gram_heatmaps::figure()?.save(&directory, "gram_heatmaps")?;
-    function_samples::figure()?.save(&directory, "function_samples")?;
-    eigenvalues::figure()?.save(&directory, "eigenvalues")?;
+    let save = |name: &str, figure: Grid| {
+        let path = directory.join(format!("{name}.svg"));
+        std::fs::write(&path, figure.svg()).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        println!("{}", path.display());
+        Ok::<(), String>(())
+    };
+    save("gram_heatmaps", gram_heatmaps::figure()?)?;
+    save("function_samples", function_samples::figure()?)?;
+    save("eigenvalues", eigenvalues::figure()?)?;
     Ok(())
 }
