@@ -4,12 +4,12 @@
 //! From a file to numbers:
 //!
 //! ```
-//! use dkp_table::{Encoder, Options, Table, Target};
+//! use dkp_table::{Encoder, ReadOptions, Table, Target};
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("flats.csv");
 //! std::fs::write(&path, "rooms,lift,town,price\n3,true,Bath,310\n2,false,York,\nNA,true,Bath,250\n")?;
 //!
-//! let table = Table::open(&path, &Options::default())?;
+//! let table = Table::open(&path, &ReadOptions::default())?;
 //! // one pass tells what the columns hold, and so how they are read
 //! let survey = table.survey()?;
 //! let features = survey.features(&["rooms".into(), "lift".into(), "town".into()])?;
@@ -47,7 +47,7 @@ pub use format::Format;
 pub use frame::{Column, Frame, Kind, Texts};
 pub use read::parquet::silence_caught_panics;
 pub use survey::{ColumnSurvey, MAX_LEVELS, Noticed, Survey};
-pub use table::{Frames, Options, Table};
-pub use target::{Target, Targets};
-pub use typing::Features;
+pub use table::{Frames, ReadOptions, Table};
+pub use target::{EncodedTargets, Target};
+pub use typing::FeatureColumns;
 pub use write::Writer;

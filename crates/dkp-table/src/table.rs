@@ -15,7 +15,7 @@ const FRAME_ROWS: usize = 4096;
 
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct ReadOptions {
     /// What stands between the cells of a CSV file; found in its header if `None`.
     pub delimiter: Option<u8>,
     /// Texts that mean a missing value, beside the usual ones; a number stands for its value.
@@ -25,11 +25,11 @@ pub struct Options {
 /// A table on disk, opened: its columns are known, its rows are read when asked for.
 ///
 /// ```
-/// use dkp_table::{Kind, Options, Table};
+/// use dkp_table::{Kind, ReadOptions, Table};
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("people.csv");
 /// std::fs::write(&path, "name;age\nAnn;31\n\"Bo; Jr\";NA\n")?;
-/// let table = Table::open(&path, &Options::default())?;
+/// let table = Table::open(&path, &ReadOptions::default())?;
 /// assert_eq!(table.names(), ["name", "age"]);
 /// let frame = table.read(&[("age".into(), Kind::Number), ("name".into(), Kind::Text)])?;
 /// assert_eq!(frame.numbers("age")?[0], 31.0);
@@ -54,7 +54,7 @@ enum Source {
 
 impl Table {
     /// Opens a file. What its first bytes say of its format counts for more than its name.
-    pub fn open(path: &Path, options: &Options) -> Result<Table, Error> {
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Table, Error> {
         let format = recognise(path)?;
         let (source, names) = match format {
             Format::Csv => {

@@ -35,7 +35,7 @@ struct Classes {
 
 /// The target of some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Targets {
+pub struct EncodedTargets {
     /// A number or the index of a class; NaN where it is missing or unseen.
     pub values: Vec<f64>,
     /// The rows of the frame, from 0, where it is missing.
@@ -71,13 +71,13 @@ impl Target {
     }
 
     /// The target of all rows of a frame.
-    pub fn encode(&self, frame: &Frame) -> Result<Targets, Error> {
+    pub fn encode(&self, frame: &Frame) -> Result<EncodedTargets, Error> {
         let Some(classes) = &self.classes else {
             let values = frame.numbers(&self.column)?.to_vec();
             let missing = (0..values.len()).filter(|&i| values[i].is_nan()).collect();
-            return Ok(Targets { values, missing, unseen: Vec::new() });
+            return Ok(EncodedTargets { values, missing, unseen: Vec::new() });
         };
-        let mut targets = Targets::default();
+        let mut targets = EncodedTargets::default();
         for (row, text) in frame.texts(&self.column)?.iter().enumerate() {
             let class = text.and_then(|t| classes.index(t));
             targets.values.push(class.map_or(f64::NAN, |c| c as f64));

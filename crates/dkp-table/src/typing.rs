@@ -4,18 +4,18 @@ use crate::{ColumnSurvey, Error, Kind, Survey};
 
 /// How features are read, and what was left out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Features {
+pub struct FeatureColumns {
     /// Columns to read, with their kinds.
     pub columns: Vec<(String, Kind)>,
     /// Columns without any values, which are left out.
     pub ignored: Vec<String>,
 }
 
-impl Features {
+impl FeatureColumns {
     /// A line for each column that was left out.
     ///
     /// ```
-    /// let features = dkp_table::Features { columns: vec![], ignored: vec!["fax".into()] };
+    /// let features = dkp_table::FeatureColumns { columns: vec![], ignored: vec!["fax".into()] };
     /// assert_eq!(features.notes(), ["column \"fax\" has no values at all and is ignored"]);
     /// ```
     pub fn notes(&self) -> Vec<String> {
@@ -28,8 +28,8 @@ impl Survey {
     ///
     /// All values numbers: a number. All true or false: 0 and 1. At least 95 % numbers, or dates: an error that says what to do.
     /// Anything else is categories, at most [`MAX_LEVELS`](crate::MAX_LEVELS) of them.
-    pub fn features(&self, names: &[String]) -> Result<Features, Error> {
-        let mut features = Features { columns: Vec::new(), ignored: Vec::new() };
+    pub fn features(&self, names: &[String]) -> Result<FeatureColumns, Error> {
+        let mut features = FeatureColumns { columns: Vec::new(), ignored: Vec::new() };
         for name in names {
             match self.feature(self.column(name)?)? {
                 Some(kind) => features.columns.push((name.clone(), kind)),
