@@ -229,22 +229,7 @@ pub(crate) fn check_names(path: &Path, names: &[String]) -> Result<(), Error> {
 
 /// The error for a column that is not there.
 pub(crate) fn unknown(path: &Path, name: &str, names: &[String]) -> Error {
-    let nearest = names.iter().min_by_key(|n| edits(&n.to_lowercase(), &name.to_lowercase()));
+    let nearest = names.iter().min_by_key(|n| strsim::levenshtein(&n.to_lowercase(), &name.to_lowercase()));
     let nearest = nearest.map_or(String::new(), |n| one_line(n));
     Error::UnknownColumn { path: path.to_path_buf(), column: name.to_string(), nearest }
-}
-
-/// How many characters must be inserted, deleted or replaced to make one text the other.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
