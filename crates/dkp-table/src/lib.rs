@@ -1,6 +1,7 @@
-//! Tables on disk: reading, what their columns hold, encoding into numbers, and writing.
+//! Tables on disk and in memory: reading, what their columns hold, encoding into numbers, and writing.
 //!
 //! CSV, Parquet, and NumPy arrays are read and written a frame of rows at a time, so that a file may be larger than memory.
+//! Columns in memory are a table too ([`Table::from_columns`]), of which all below is true.
 //! From a file to numbers:
 //!
 //! ```
@@ -34,20 +35,24 @@ mod encoder;
 mod error;
 mod format;
 mod frame;
+mod origin;
 mod read;
 mod survey;
 mod table;
 mod target;
 mod typing;
+mod values;
 mod write;
 
 pub use encoder::{Encoder, Feature, Unfamiliar};
 pub use error::{Error, Place};
 pub use format::Format;
 pub use frame::{Column, Frame, Kind, Texts};
+pub use origin::Origin;
 pub use read::parquet::silence_caught_panics;
 pub use survey::{ColumnSurvey, MAX_LEVELS, Noticed, Survey};
 pub use table::{Frames, ReadOptions, Table};
 pub use target::{EncodedTargets, Target};
 pub use typing::FeatureColumns;
+pub use values::Values;
 pub use write::Writer;

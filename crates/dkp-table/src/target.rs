@@ -108,12 +108,12 @@ impl Classes {
         };
         numbers.sort_by(f64::total_cmp);
         numbers.dedup();
-        Classes { labels: numbers.into_iter().map(label).collect(), numeric: true, boolean: false }
+        Classes { labels: numbers.into_iter().map(cell::number_text).collect(), numeric: true, boolean: false }
     }
 
     fn index(&self, text: &str) -> Option<usize> {
         if self.numeric {
-            let label = label(number(text)?);
+            let label = cell::number_text(number(text)?);
             return self.labels.iter().position(|l| *l == label);
         }
         if self.boolean {
@@ -126,10 +126,4 @@ impl Classes {
 /// A finite number, of which there is one zero.
 fn number(text: &str) -> Option<f64> {
     cell::number(text.as_bytes()).filter(|v| v.is_finite()).map(|v| v + 0.0)
-}
-
-fn label(value: f64) -> String {
-    let mut text = String::new();
-    cell::write_number(&mut text, value);
-    text
 }

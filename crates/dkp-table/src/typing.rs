@@ -43,31 +43,31 @@ impl Survey {
     /// different values are the classes.
     pub fn target(&self, name: &str, classes: bool) -> Result<Kind, Error> {
         let column = self.column(name)?;
-        let (path, name) = (self.path().to_path_buf(), column.name.clone());
+        let (origin, name) = (self.origin().clone(), column.name.clone());
         self.check_readable(column)?;
         if column.values() == 0 {
-            return Err(Error::NoTarget { path, column: name });
+            return Err(Error::NoTarget { origin, column: name });
         }
         if column.looks_like_dates() {
-            return Err(Error::TargetDates { path, column: name, text: sample(column) });
+            return Err(Error::TargetDates { origin, column: name, text: sample(column) });
         }
         if !classes && column.mostly(column.numeric) {
             return self.number(column);
         }
         if column.levels.is_none() {
-            return Err(Error::TooManyClasses { path, column: name });
+            return Err(Error::TooManyClasses { origin, column: name });
         }
         Ok(Kind::Text)
     }
 
     fn feature(&self, column: &ColumnSurvey) -> Result<Option<Kind>, Error> {
-        let (path, name) = (self.path().to_path_buf(), column.name.clone());
+        let (origin, name) = (self.origin().clone(), column.name.clone());
         self.check_readable(column)?;
         if column.values() == 0 {
             return Ok(None);
         }
         if column.looks_like_dates() {
-            return Err(Error::Dates { path, column: name, text: sample(column) });
+            return Err(Error::Dates { origin, column: name, text: sample(column) });
         }
         if column.is_boolean() {
             return Ok(Some(Kind::Bool));
@@ -76,30 +76,30 @@ impl Survey {
             return self.number(column).map(Some);
         }
         if column.levels.is_none() {
-            return Err(Error::TooManyLevels { path, column: name });
+            return Err(Error::TooManyLevels { origin, column: name });
         }
         Ok(Some(Kind::Text))
     }
 
     fn check_readable(&self, column: &ColumnSurvey) -> Result<(), Error> {
-        let (path, name) = (self.path().to_path_buf(), column.name.clone());
+        let (origin, name) = (self.origin().clone(), column.name.clone());
         if let Some(found) = &column.unsupported {
-            return Err(Error::UnsupportedType { path, column: name, found: found.clone() });
+            return Err(Error::UnsupportedType { origin, column: name, found: found.clone() });
         }
         match column.not_utf8 {
-            Some(place) => Err(Error::NotUtf8 { path, place, column: name }),
+            Some(place) => Err(Error::NotUtf8 { origin, place, column: name }),
             None => Ok(()),
         }
     }
 
     /// A column of numbers, if there is nothing else in it.
     fn number(&self, column: &ColumnSurvey) -> Result<Kind, Error> {
-        let (path, name) = (self.path().to_path_buf(), column.name.clone());
+        let (origin, name) = (self.origin().clone(), column.name.clone());
         if let Some(cell) = &column.stray {
-            return Err(Error::NotNumber { path, place: cell.place, column: name, text: cell.text.clone() });
+            return Err(Error::NotNumber { origin, place: cell.place, column: name, text: cell.text.clone() });
         }
         if let Some(cell) = &column.infinite {
-            return Err(Error::Infinite { path, place: cell.place, column: name, text: cell.text.clone() });
+            return Err(Error::Infinite { origin, place: cell.place, column: name, text: cell.text.clone() });
         }
         Ok(Kind::Number)
     }

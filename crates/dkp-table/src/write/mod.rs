@@ -46,7 +46,7 @@ impl Writer {
     /// Begins a table with these columns. Text columns need CSV or Parquet.
     pub fn create(path: &Path, format: Format, columns: &[(String, Kind)]) -> Result<Writer, Error> {
         let names: Vec<String> = columns.iter().map(|c| c.0.clone()).collect();
-        check_names(path, &names)?;
+        check_names(&path.into(), &names)?;
         if matches!(format, Format::Npy | Format::Npz)
             && let Some((name, _)) = columns.iter().find(|c| c.1 == Kind::Text)
         {

@@ -70,7 +70,7 @@ fn content_counts_for_more_than_the_name() {
     let folder = folder();
     std::fs::write(folder.path().join("t.csv"), write_npy("<f8", false, "(1,)", &1.5_f64.to_le_bytes())).unwrap();
     let table = open(&folder, "t.csv").unwrap();
-    assert_eq!((table.format(), table.names()), (Format::Npy, &["x0".to_string()][..]));
+    assert_eq!((table.format(), table.names()), (Some(Format::Npy), &["x0".to_string()][..]));
 }
 
 #[test]
