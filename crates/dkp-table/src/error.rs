@@ -1,6 +1,6 @@
 //! What can be wrong with a table: one line each, which names the file (if there is one) and the cell and says what to do.
 
-use crate::Origin;
+use crate::{Format, Origin};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -58,6 +58,9 @@ pub enum Error {
     /// A name that says nothing of the format.
     #[error("{}: unknown kind of file: use {}", path.display(), crate::Format::EXTENSIONS)]
     Extension { path: PathBuf },
+    /// A format that this build cannot read or write, as `action` says.
+    #[error("{}: {} files cannot be {action} here: built without the feature {}", path.display(), format.name(), format.feature())]
+    NotBuilt { path: PathBuf, format: Format, action: &'static str },
     /// A row with too few or too many fields.
     #[error("{}: {place} has {found} fields, but the header has {expected}: quote cells that contain the delimiter, or set --delimiter", path.display())]
     Ragged { path: PathBuf, place: Place, expected: usize, found: usize },

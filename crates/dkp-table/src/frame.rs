@@ -56,7 +56,7 @@ impl Texts {
     }
 
     /// Bytes of all texts together.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.buffer.len()
     }
 

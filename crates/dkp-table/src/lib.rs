@@ -2,6 +2,7 @@
 //!
 //! CSV, Parquet, and NumPy arrays are read and written a frame of rows at a time, so that a file may be larger than memory.
 //! Columns in memory are a table too ([`Table::from_columns`]), of which all below is true.
+//! Each format is a feature of the crate: `csv`, `parquet` and `numpy`, all of which are on by default.
 //! From a file to numbers:
 //!
 //! ```
@@ -49,7 +50,7 @@ pub use error::{Error, Place};
 pub use format::Format;
 pub use frame::{Column, Frame, Kind, Texts};
 pub use origin::Origin;
-pub use read::parquet::silence_caught_panics;
+pub use read::silence_caught_panics;
 pub use survey::{ColumnSurvey, MAX_LEVELS, Noticed, Survey};
 pub use table::{Frames, ReadOptions, Table};
 pub use target::{EncodedTargets, Target};

@@ -106,7 +106,7 @@ impl Layout {
 
 impl Content for Layout {
     fn stored(&self, _column: usize) -> Stored {
-        Stored::Cells
+        Stored::Texts
     }
 
     fn rows(&self, picks: Vec<Pick>, na: Na, _infinite: bool) -> Result<Box<dyn Rows + '_>, Error> {

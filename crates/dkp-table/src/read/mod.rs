@@ -1,11 +1,17 @@
 //! Readers, one format a file, and columns in memory. Each hands out consecutive rows of chosen columns.
 
-pub mod csv;
+#[cfg(feature = "csv")]
+mod csv;
 pub mod memory;
+#[cfg(feature = "numpy")]
 pub mod npy;
-pub mod npz;
-pub mod parquet;
-pub mod value;
+#[cfg(feature = "numpy")]
+mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
+// values that only some formats have
+#[cfg_attr(not(all(feature = "parquet", feature = "numpy")), allow(dead_code))]
+mod value;
 
 use crate::cell::Na;
 use crate::error::one_line;
@@ -15,21 +21,26 @@ use std::fmt::Debug;
 use std::path::Path;
 use value::Refusal;
 
+#[cfg(feature = "parquet")]
+pub use parquet::silence_caught_panics;
+
+/// For programs that show users one line a mistake: without Parquet there are no panics that are caught.
+#[cfg(not(feature = "parquet"))]
+pub fn silence_caught_panics() {}
+
 /// Rows that are read at once where the caller does not say.
 pub const FRAME_ROWS: usize = 4096;
 
 /// What a table says a column holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stored {
-    /// Anything: cells are text, and what they mean is seen from all of them.
-    Cells,
     /// Numbers.
     Numbers,
     /// Truth values.
     Bools,
     /// Dates, times or both.
     Dates,
-    /// Text.
+    /// Text that may be numbers, truth values or dates, which is seen from all of it.
     Texts,
     /// Text that is not to be taken for anything else.
     Categories,
@@ -43,7 +54,7 @@ impl Stored {
         match self {
             Stored::Numbers => Some(Kind::Number),
             Stored::Bools => Some(Kind::Bool),
-            Stored::Cells | Stored::Dates | Stored::Texts | Stored::Categories => Some(Kind::Text),
+            Stored::Dates | Stored::Texts | Stored::Categories => Some(Kind::Text),
             Stored::Unsupported(_) => None,
         }
     }
@@ -105,13 +116,26 @@ pub type Opened = (Box<dyn Content>, Vec<String>);
 
 /// Opens a file of some format.
 pub fn open(path: &Path, format: Format, options: &ReadOptions) -> Result<Opened, Error> {
-    let open = match format {
-        Format::Csv => csv::open,
-        Format::Parquet => parquet::open,
-        Format::Npy => npy::open,
-        Format::Npz => npz::open,
-    };
-    open(path, options)
+    let unread = || Error::NotBuilt { path: path.to_path_buf(), format, action: "read" };
+    opener(format).ok_or_else(unread)?(path, options)
+}
+
+type Opener = fn(&Path, &ReadOptions) -> Result<Opened, Error>;
+
+/// What opens files of a format, if it was built in.
+fn opener(format: Format) -> Option<Opener> {
+    match format {
+        #[cfg(feature = "csv")]
+        Format::Csv => Some(csv::open),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Some(parquet::open),
+        #[cfg(feature = "numpy")]
+        Format::Npy => Some(npy::open),
+        #[cfg(feature = "numpy")]
+        Format::Npz => Some(npz::open),
+        #[allow(unreachable_patterns)] // where all are built in
+        _ => None,
+    }
 }
 
 /// The error for a value that cannot be read as asked.
