@@ -36,7 +36,7 @@ struct Classes {
 /// The target of some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodedTargets {
-    /// A number or the index of a class; NaN where it is missing or unseen.
+    /// A number or the index of a class, row by row; NaN where it is missing or unseen.
     pub values: Vec<f64>,
     /// The rows of the frame, from 0, where it is missing.
     pub missing: Vec<usize>,
@@ -47,9 +47,7 @@ pub struct EncodedTargets {
 impl Target {
     /// Learns the classes of some rows of a frame (from 0), if the target is read as text: sorted, as numbers if all of them are.
     pub fn fit(frame: &Frame, rows: &[usize], column: &str, kind: Kind) -> Result<Target, Error> {
-        if let Some(&row) = rows.iter().find(|&&row| row >= frame.rows()) {
-            return Err(Error::NoSuchRow { row, rows: frame.rows() });
-        }
+        frame.check_rows(rows)?;
         let classes = match kind {
             Kind::Number | Kind::Bool => frame.numbers(column).map(|_| None)?,
             Kind::Text => {
@@ -72,13 +70,25 @@ impl Target {
 
     /// The target of all rows of a frame.
     pub fn encode(&self, frame: &Frame) -> Result<EncodedTargets, Error> {
+        self.encode_each(frame, 0..frame.rows())
+    }
+
+    /// The target of some rows of a frame (from 0), in this order.
+    pub fn encode_rows(&self, frame: &Frame, rows: &[usize]) -> Result<EncodedTargets, Error> {
+        frame.check_rows(rows)?;
+        self.encode_each(frame, rows.iter().copied())
+    }
+
+    fn encode_each(&self, frame: &Frame, rows: impl Iterator<Item = usize> + Clone) -> Result<EncodedTargets, Error> {
         let Some(classes) = &self.classes else {
-            let values = frame.numbers(&self.column)?.to_vec();
-            let missing = (0..values.len()).filter(|&i| values[i].is_nan()).collect();
-            return Ok(EncodedTargets { values, missing, unseen: Vec::new() });
+            let numbers = frame.numbers(&self.column)?;
+            let missing = rows.clone().filter(|&row| numbers[row].is_nan()).collect();
+            return Ok(EncodedTargets { values: rows.map(|row| numbers[row]).collect(), missing, unseen: Vec::new() });
         };
+        let texts = frame.texts(&self.column)?;
         let mut targets = EncodedTargets::default();
-        for (row, text) in frame.texts(&self.column)?.iter().enumerate() {
+        for row in rows {
+            let text = texts.get(row);
             let class = text.and_then(|t| classes.index(t));
             targets.values.push(class.map_or(f64::NAN, |c| c as f64));
             match (text, class) {
