@@ -199,5 +199,10 @@ mod tests {
         text.clear();
         write_moment(&mut text, 3_661, 1, false);
         assert_eq!(text, "01:01:01");
+        // what databases write for "never", and the ends of what Parquet holds
+        text.clear();
+        write_moment(&mut text, i64::MAX, 1_000_000, true);
+        assert_eq!(text, "294247-01-10T04:00:54.775807");
+        assert_eq!([day(i32::MAX.into()), day(i32::MIN.into())], ["5881580-07-11", "-5877641-06-23"]);
     }
 }
