@@ -77,8 +77,8 @@ pub struct Roles {
 
 impl Roles {
     /// How tables are read.
-    pub fn options(&self) -> dkp_table::Options {
-        dkp_table::Options { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone() }
+    pub fn options(&self) -> dkp_table::ReadOptions {
+        dkp_table::ReadOptions { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone() }
     }
 }
 
@@ -94,9 +94,9 @@ pub struct Reading {
 }
 
 impl Reading {
-    pub fn options(&self, record: &Record) -> dkp_table::Options {
+    pub fn options(&self, record: &Record) -> dkp_table::ReadOptions {
         let na = record.na.iter().chain(&self.na).cloned().collect();
-        dkp_table::Options { delimiter: self.delimiter.map(|c| c as u8), na }
+        dkp_table::ReadOptions { delimiter: self.delimiter.map(|c| c as u8), na }
     }
 }
 

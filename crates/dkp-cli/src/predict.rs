@@ -64,7 +64,8 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         a.id.clone()
             .unwrap_or_else(|| trained.record.id.iter().filter(|c| table.names().contains(c)).cloned().collect());
     let out = a.out.clone().unwrap_or_else(|| beside(&a.data));
-    let format = if a.out.is_some() { Format::of_name(&out).context("--out")? } else { table.format() };
+    let format =
+        if a.out.is_some() { Format::of_name(&out).context("--out")? } else { table.format().unwrap_or(Format::Csv) };
     check_distinct("--out", &out, &[&a.data, &a.model])?;
     let mut columns = trained.columns();
     let ids: Vec<(String, Kind)> = ids

@@ -173,8 +173,8 @@ fn task(survey: &Survey, roles: &Roles, choices: &Choices, name: &str) -> anyhow
             let text =
                 column.stray.as_ref().map_or(String::new(), |s| format!(", such as \"{}\" in {}", s.text, s.place));
             bail!(
-                "{}: column \"{name}\" holds text{text}: regression needs numbers; use --task classification",
-                survey.path().display()
+                "{}column \"{name}\" holds text{text}: regression needs numbers; use --task classification",
+                survey.origin()
             )
         }
         (_, Kind::Text) => Ok((Task::Classification, kind)),
@@ -187,9 +187,9 @@ fn placing_kind(survey: &Survey, roles: &Roles, name: &str) -> anyhow::Result<Ki
     if roles.time.as_deref() != Some(name) {
         return Ok(Kind::Text);
     }
-    let (file, column) = (survey.path().display(), survey.column(name)?);
+    let (origin, column) = (survey.origin(), survey.column(name)?);
     if column.missing > 0 {
-        bail!("--time {name}: {file}: {} values are missing: every row needs its time", column.missing);
+        bail!("--time {name}: {origin}{} values are missing: every row needs its time", column.missing);
     }
     if column.numeric == column.values() {
         return Ok(Kind::Number);
@@ -198,7 +198,7 @@ fn placing_kind(survey: &Survey, roles: &Roles, name: &str) -> anyhow::Result<Ki
         return Ok(Kind::Text);
     }
     let sample = column.stray.as_ref().map_or(String::new(), |s| format!(": \"{}\" in {} is neither", s.text, s.place));
-    bail!("--time {name}: {file}: expected numbers, or dates such as 2024-01-31{sample}")
+    bail!("--time {name}: {origin}expected numbers, or dates such as 2024-01-31{sample}")
 }
 
 /// The ranks of dates that begin with the year.
@@ -228,7 +228,7 @@ fn known_rows(
         _ => false,
     };
     let rows: Vec<usize> = (0..frame.rows()).filter(|&r| known(r)).collect();
-    let file = file_name(table.path());
+    let file = table.origin().path().map_or(String::new(), file_name);
     match frame.rows() - rows.len() {
         0 => {}
         1 => notes.push(format!("{file}: 1 row without a target is left out")),

@@ -1,6 +1,6 @@
 //! How fast tables are read, surveyed and written: ten columns of numbers, 500,000 rows.
 
-use dkp_table::{Column, Format, Frame, Kind, Options, Table, Writer};
+use dkp_table::{Column, Format, Frame, Kind, ReadOptions, Table, Writer};
 use std::time::Instant;
 
 const ROWS: usize = 500_000;
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (mut reading, mut surveying) = (f64::MIN, f64::MIN);
         for _ in 0..3 {
             let start = Instant::now();
-            let table = Table::open(&path, &Options::default())?;
+            let table = Table::open(&path, &ReadOptions::default())?;
             let rows: usize = table.frames(&columns, 4096)?.map(|f| f.map(|f| f.rows())).sum::<Result<usize, _>>()?;
             reading = reading.max(speed(start.elapsed()));
             assert_eq!(rows, ROWS);

@@ -2,9 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// Texts that mean a missing value in CSV, beside the empty one.
-const MISSING: [&[u8]; 5] = [b"NA", b"N/A", b"NaN", b"nan", b"null"];
-
 /// What the user says is missing: texts, and numbers by their value.
 #[derive(Clone, Debug, Default)]
 pub struct Na {
@@ -27,12 +24,6 @@ impl Na {
     pub fn has_number(&self, value: f64) -> bool {
         self.numbers.contains(&value)
     }
-}
-
-/// Whether a cell of a CSV file that is no number is missing.
-pub fn is_missing(cell: &[u8], na: &Na) -> bool {
-    let cell = cell.trim_ascii();
-    cell.is_empty() || MISSING.contains(&cell) || na.has_text(cell)
 }
 
 /// The number that a text is, perhaps infinite.
@@ -101,6 +92,13 @@ pub fn write_number(text: &mut String, value: f64) {
     let _ = if plain { write!(text, "{value}") } else { write!(text, "{value:e}") };
 }
 
+/// The shortest text that reads back as the same number.
+pub fn number_text(value: f64) -> String {
+    let mut text = String::new();
+    write_number(&mut text, value);
+    text
+}
+
 /// Adds a day, counted from 1970-01-01, as yyyy-mm-dd.
 pub fn write_day(text: &mut String, days: i64) {
     // the civil calendar in eras of 400 years that begin on 1 March
@@ -134,18 +132,6 @@ pub fn write_moment(text: &mut String, value: i64, per_second: i64, day: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn missing_cells_are_the_listed_ones_and_the_users() {
-        let na = Na::new(&["-999".to_string(), "?".to_string()]);
-        for cell in ["", "  ", "NA", "N/A", "NaN", "nan", "null", " NA ", "-999", "?"] {
-            assert!(is_missing(cell.as_bytes(), &na), "{cell:?}");
-        }
-        assert!(na.has_number(-999.0) && !na.has_number(999.0));
-        for cell in ["na", "None", "0", "-9990", "n", "NULL"] {
-            assert!(!is_missing(cell.as_bytes(), &na), "{cell:?}");
-        }
-    }
 
     #[test]
     fn numbers_are_what_the_standard_parser_says() {
@@ -189,12 +175,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_short() {
-        let text = |value| {
-            let mut text = String::new();
-            write_number(&mut text, value);
-            text
-        };
-        let written: Vec<String> = [1.0, -0.0, 0.1, 1e300, -1.5e-300, 1e15].map(text).to_vec();
+        let written: Vec<String> = [1.0, -0.0, 0.1, 1e300, -1.5e-300, 1e15].map(number_text).to_vec();
         assert_eq!(written, ["1", "-0", "0.1", "1e300", "-1.5e-300", "1000000000000000"]);
     }
 
@@ -218,5 +199,10 @@ mod tests {
         text.clear();
         write_moment(&mut text, 3_661, 1, false);
         assert_eq!(text, "01:01:01");
+        // what databases write for "never", and the ends of what Parquet holds
+        text.clear();
+        write_moment(&mut text, i64::MAX, 1_000_000, true);
+        assert_eq!(text, "294247-01-10T04:00:54.775807");
+        assert_eq!([day(i32::MAX.into()), day(i32::MIN.into())], ["5881580-07-11", "-5877641-06-23"]);
     }
 }

@@ -66,9 +66,7 @@ pub struct Encoder {
 impl Encoder {
     /// Learns from some rows of a frame (from 0): medians, levels, and where values are missing.
     pub fn fit(frame: &Frame, rows: &[usize], columns: &[(String, Kind)]) -> Result<Encoder, Error> {
-        if let Some(&row) = rows.iter().find(|&&row| row >= frame.rows()) {
-            return Err(Error::NoSuchRow { row, rows: frame.rows() });
-        }
+        frame.check_rows(rows)?;
         let mut encoder = Encoder { columns: Vec::new(), ignored: Vec::new() };
         for (name, kind) in columns {
             let code = match kind {
@@ -120,30 +118,47 @@ impl Encoder {
 
     /// All rows of a frame: the features of the first, then of the second, and so on. And what training rows did not have.
     pub fn encode(&self, frame: &Frame) -> Result<(Vec<f64>, Unfamiliar), Error> {
+        self.encode_each(frame, 0..frame.rows())
+    }
+
+    /// Some rows of a frame (from 0), in this order: those of training, say, and then the others.
+    pub fn encode_rows(&self, frame: &Frame, rows: &[usize]) -> Result<(Vec<f64>, Unfamiliar), Error> {
+        frame.check_rows(rows)?;
+        self.encode_each(frame, rows.iter().copied())
+    }
+
+    fn encode_each(
+        &self,
+        frame: &Frame,
+        rows: impl ExactSizeIterator<Item = usize> + Clone,
+    ) -> Result<(Vec<f64>, Unfamiliar), Error> {
         let width = self.width();
-        let (mut points, mut unfamiliar, mut at) = (vec![0.0; width * frame.rows()], Unfamiliar::default(), 0);
+        let (mut points, mut unfamiliar, mut at) = (vec![0.0; width * rows.len()], Unfamiliar::default(), 0);
         for (name, code) in &self.columns {
             let (mut unseen, mut missing) = (0, 0);
             match code {
                 Code::Number { median, missing: indicated, .. } => {
-                    for (row, &value) in frame.numbers(name)?.iter().enumerate() {
-                        let absent = value.is_nan();
-                        points[row * width + at] = if absent { *median } else { value };
+                    let numbers = frame.numbers(name)?;
+                    for (i, row) in rows.clone().enumerate() {
+                        let (value, absent) = (numbers[row], numbers[row].is_nan());
+                        points[i * width + at] = if absent { *median } else { value };
                         if *indicated {
-                            points[row * width + at + 1] = f64::from(absent);
+                            points[i * width + at + 1] = f64::from(absent);
                         } else {
                             missing += usize::from(absent);
                         }
                     }
                 }
                 Code::Levels { levels, missing: indicated } => {
-                    for (row, text) in frame.texts(name)?.iter().enumerate() {
+                    let texts = frame.texts(name)?;
+                    for (i, row) in rows.clone().enumerate() {
+                        let text = texts.get(row);
                         let level = match text {
                             Some(text) => levels.binary_search_by(|level| level.as_str().cmp(text)).ok(),
                             None => indicated.then_some(levels.len()),
                         };
                         match level {
-                            Some(level) => points[row * width + at + level] = 1.0,
+                            Some(level) => points[i * width + at + level] = 1.0,
                             None if text.is_some() => unseen += 1,
                             None => missing += 1,
                         }

@@ -1,5 +1,6 @@
-//! What can be wrong with a table: one line each, which names the file and the cell and says what to do.
+//! What can be wrong with a table: one line each, which names the file (if there is one) and the cell and says what to do.
 
+use crate::{Format, Origin};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -30,9 +31,11 @@ impl fmt::Display for Place {
 }
 
 /// Why a table cannot be read, used or written.
+///
+/// What is wrong with a file has its path; what may be wrong with columns in memory too has its [`Origin`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs)] // the fields are named in the messages: a path, a place, a column, a text
+#[allow(missing_docs)] // the fields are named in the messages: a path or an origin, a place, a column, a text
 pub enum Error {
     /// The system could not read the file.
     #[error("{} cannot be read", path.display())]
@@ -49,12 +52,15 @@ pub enum Error {
     /// A file of no bytes.
     #[error("{} is empty: expected a table", path.display())]
     Empty { path: PathBuf },
-    /// A header, and nothing under it.
-    #[error("{} has columns but no rows", path.display())]
-    NoRows { path: PathBuf },
+    /// Columns, and nothing in them.
+    #[error("{} has {}no rows", origin.path().map_or("the table".into(), |p| p.display().to_string()), origin.choose("columns but ", ""))]
+    NoRows { origin: Origin },
     /// A name that says nothing of the format.
     #[error("{}: unknown kind of file: use {}", path.display(), crate::Format::EXTENSIONS)]
     Extension { path: PathBuf },
+    /// A format that this build cannot read or write, as `action` says.
+    #[error("{}: {} files cannot be {action} here: built without the feature {}", path.display(), format.name(), format.feature())]
+    NotBuilt { path: PathBuf, format: Format, action: &'static str },
     /// A row with too few or too many fields.
     #[error("{}: {place} has {found} fields, but the header has {expected}: quote cells that contain the delimiter, or set --delimiter", path.display())]
     Ragged { path: PathBuf, place: Place, expected: usize, found: usize },
@@ -62,50 +68,50 @@ pub enum Error {
     #[error("{}: the header is not UTF-8: save the file as UTF-8", path.display())]
     HeaderNotUtf8 { path: PathBuf },
     /// A cell that is not UTF-8.
-    #[error("{}: {place}, column \"{name}\": the text is not UTF-8: save the file as UTF-8", path.display(), name = one_line(column))]
-    NotUtf8 { path: PathBuf, place: Place, column: String },
+    #[error("{origin}{place}, column \"{name}\": the text is not UTF-8: save the file as UTF-8", name = one_line(column))]
+    NotUtf8 { origin: Origin, place: Place, column: String },
     /// Two columns of one name.
-    #[error("{}: two columns are named \"{name}\": rename one", path.display(), name = one_line(column))]
-    DuplicateColumn { path: PathBuf, column: String },
+    #[error("{origin}two columns are named \"{name}\": rename one", name = one_line(column))]
+    DuplicateColumn { origin: Origin, column: String },
     /// A column without a name.
-    #[error("{}: column {position} has no name: name it in the header (an index written by pandas goes away with index=False)", path.display())]
-    UnnamedColumn { path: PathBuf, position: usize },
+    #[error("{origin}column {position} has no name: name it{}", origin.choose(" in the header (an index written by pandas goes away with index=False)", ""))]
+    UnnamedColumn { origin: Origin, position: usize },
     /// A column that is not there.
-    #[error("{}: there is no column \"{name}\"; the nearest name is \"{nearest}\"", path.display(), name = one_line(column))]
-    UnknownColumn { path: PathBuf, column: String, nearest: String },
+    #[error("{origin}there is no column \"{name}\"; the nearest name is \"{nearest}\"", name = one_line(column))]
+    UnknownColumn { origin: Origin, column: String, nearest: String },
     /// Text where a number should be.
-    #[error("{}: {place}, column \"{name}\": \"{text}\" is not a number: correct it, or use --na \"{text}\" if it means a missing value", path.display(), name = one_line(column))]
-    NotNumber { path: PathBuf, place: Place, column: String, text: String },
+    #[error("{origin}{place}, column \"{name}\": \"{text}\" is not a number: correct it, or use {na} \"{text}\" if it means a missing value", name = one_line(column), na = origin.option("na"))]
+    NotNumber { origin: Origin, place: Place, column: String, text: String },
     /// Something other than true, false, 1 and 0.
-    #[error("{}: {place}, column \"{name}\": \"{text}\" is neither true nor false: correct it, or use --na \"{text}\" if it means a missing value", path.display(), name = one_line(column))]
-    NotBool { path: PathBuf, place: Place, column: String, text: String },
+    #[error("{origin}{place}, column \"{name}\": \"{text}\" is neither true nor false: correct it, or use {na} \"{text}\" if it means a missing value", name = one_line(column), na = origin.option("na"))]
+    NotBool { origin: Origin, place: Place, column: String, text: String },
     /// A number that is infinite, or too large for a double.
-    #[error("{}: {place}, column \"{name}\": {text} is infinite: correct it, or use --na \"{text}\" if it means a missing value", path.display(), name = one_line(column))]
-    Infinite { path: PathBuf, place: Place, column: String, text: String },
+    #[error("{origin}{place}, column \"{name}\": {text} is infinite: correct it, or use {na} \"{text}\" if it means a missing value", name = one_line(column), na = origin.option("na"))]
+    Infinite { origin: Origin, place: Place, column: String, text: String },
     /// A column of dates.
-    #[error("{}: column \"{name}\" holds dates, such as \"{text}\": convert them to a number such as days, or use --ignore \"{name}\"", path.display(), name = one_line(column))]
-    Dates { path: PathBuf, column: String, text: String },
+    #[error("{origin}column \"{name}\" holds dates, such as \"{text}\": convert them to a number such as days, or use {ignore} \"{name}\"", name = one_line(column), ignore = origin.option("ignore"))]
+    Dates { origin: Origin, column: String, text: String },
     /// A target that is a date.
-    #[error("{}: the target \"{name}\" holds dates, such as \"{text}\": convert them to a number such as days", path.display(), name = one_line(column))]
-    TargetDates { path: PathBuf, column: String, text: String },
+    #[error("{origin}the target \"{name}\" holds dates, such as \"{text}\": convert them to a number such as days", name = one_line(column))]
+    TargetDates { origin: Origin, column: String, text: String },
     /// A text column with too many different texts.
-    #[error("{}: column \"{name}\" has more than {} different texts: use --ignore \"{name}\", or --id \"{name}\" if it names the rows", path.display(), crate::MAX_LEVELS, name = one_line(column))]
-    TooManyLevels { path: PathBuf, column: String },
+    #[error("{origin}column \"{name}\" has more than {} different texts: use {ignore} \"{name}\", or {id} \"{name}\" if it names the rows", crate::MAX_LEVELS, name = one_line(column), ignore = origin.option("ignore"), id = origin.option("id"))]
+    TooManyLevels { origin: Origin, column: String },
     /// A target with too many classes.
-    #[error("{}: the target \"{name}\" has more than {} classes: choose a column with fewer", path.display(), crate::MAX_LEVELS, name = one_line(column))]
-    TooManyClasses { path: PathBuf, column: String },
+    #[error("{origin}the target \"{name}\" has more than {} classes: choose a column with fewer", crate::MAX_LEVELS, name = one_line(column))]
+    TooManyClasses { origin: Origin, column: String },
     /// A target without values.
-    #[error("{}: the target \"{name}\" has no values at all", path.display(), name = one_line(column))]
-    NoTarget { path: PathBuf, column: String },
+    #[error("{origin}the target \"{name}\" has no values at all", name = one_line(column))]
+    NoTarget { origin: Origin, column: String },
     /// A column of a type that cannot be used.
-    #[error("{}: column \"{name}\" is of type {found}: expected numbers, booleans or text; use --ignore \"{name}\"", path.display(), name = one_line(column))]
-    UnsupportedType { path: PathBuf, column: String, found: String },
+    #[error("{origin}column \"{name}\" is of type {found}: expected numbers, booleans or text; use {ignore} \"{name}\"", name = one_line(column), ignore = origin.option("ignore"))]
+    UnsupportedType { origin: Origin, column: String, found: String },
     /// A file that is not what it should be.
     #[error("{} is damaged or not a {format} file: {reason}", path.display())]
     Damaged { path: PathBuf, format: &'static str, reason: String },
-    /// Arrays of one file with different numbers of rows.
-    #[error("{}: array \"{second}\" has {found} rows, but \"{first}\" has {expected}: all must have equally many", path.display())]
-    UnequalLengths { path: PathBuf, first: String, expected: usize, second: String, found: usize },
+    /// Columns of one table (or arrays of one file) with different numbers of rows.
+    #[error("{origin}{} \"{second}\" has {found} rows, but \"{first}\" has {expected}: all must have equally many", origin.choose("array", "column"))]
+    UnequalLengths { origin: Origin, first: String, expected: usize, second: String, found: usize },
     /// Text in a format that holds numbers only.
     #[error("{}: column \"{name}\" is text, which {format} files cannot hold here: write CSV or Parquet", path.display(), name = one_line(column))]
     TextColumn { path: PathBuf, column: String, format: &'static str },

@@ -50,6 +50,15 @@ impl Format {
         magic.into_iter().find(|(bytes, _)| start.starts_with(bytes)).map(|m| m.1)
     }
 
+    /// The feature of this crate that reads and writes it.
+    pub fn feature(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Parquet => "parquet",
+            Format::Npy | Format::Npz => "numpy",
+        }
+    }
+
     /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {

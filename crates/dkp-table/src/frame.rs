@@ -56,7 +56,7 @@ impl Texts {
     }
 
     /// Bytes of all texts together.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.buffer.len()
     }
 
@@ -103,6 +103,20 @@ impl Column {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether a row has no value. Rows that are not there have none.
+    ///
+    /// ```
+    /// use dkp_table::Column;
+    /// let ages = Column::Numbers(vec![31.0, f64::NAN]);
+    /// assert_eq!((ages.is_missing(0), ages.is_missing(1)), (false, true));
+    /// ```
+    pub fn is_missing(&self, row: usize) -> bool {
+        match self {
+            Column::Numbers(numbers) => numbers.get(row).is_none_or(|v| v.is_nan()),
+            Column::Texts(texts) => texts.get(row).is_none(),
+        }
     }
 
     /// Adds the rows of another; one of the other kind adds nothing.
@@ -176,6 +190,14 @@ impl Frame {
         match self.column(name)? {
             Column::Texts(texts) => Ok(texts),
             Column::Numbers(_) => Err(Error::WrongKind { column: name.to_string(), expected: "text" }),
+        }
+    }
+
+    /// Whether all of these rows are there.
+    pub(crate) fn check_rows(&self, rows: &[usize]) -> Result<(), Error> {
+        match rows.iter().find(|&&row| row >= self.rows) {
+            Some(&row) => Err(Error::NoSuchRow { row, rows: self.rows }),
+            None => Ok(()),
         }
     }
 

@@ -1,15 +1,17 @@
-//! Tables on disk: reading, what their columns hold, encoding into numbers, and writing.
+//! Tables on disk and in memory: reading, what their columns hold, encoding into numbers, and writing.
 //!
 //! CSV, Parquet, and NumPy arrays are read and written a frame of rows at a time, so that a file may be larger than memory.
+//! Columns in memory are a table too ([`Table::from_columns`]), of which all below is true.
+//! Each format is a feature of the crate: `csv`, `parquet` and `numpy`, all of which are on by default.
 //! From a file to numbers:
 //!
 //! ```
-//! use dkp_table::{Encoder, Options, Table, Target};
+//! use dkp_table::{Encoder, ReadOptions, Table, Target};
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("flats.csv");
 //! std::fs::write(&path, "rooms,lift,town,price\n3,true,Bath,310\n2,false,York,\nNA,true,Bath,250\n")?;
 //!
-//! let table = Table::open(&path, &Options::default())?;
+//! let table = Table::open(&path, &ReadOptions::default())?;
 //! // one pass tells what the columns hold, and so how they are read
 //! let survey = table.survey()?;
 //! let features = survey.features(&["rooms".into(), "lift".into(), "town".into()])?;
@@ -34,20 +36,24 @@ mod encoder;
 mod error;
 mod format;
 mod frame;
+mod origin;
 mod read;
 mod survey;
 mod table;
 mod target;
 mod typing;
+mod values;
 mod write;
 
 pub use encoder::{Encoder, Feature, Unfamiliar};
 pub use error::{Error, Place};
 pub use format::Format;
 pub use frame::{Column, Frame, Kind, Texts};
-pub use read::parquet::silence_caught_panics;
+pub use origin::Origin;
+pub use read::silence_caught_panics;
 pub use survey::{ColumnSurvey, MAX_LEVELS, Noticed, Survey};
-pub use table::{Frames, Options, Table};
-pub use target::{Target, Targets};
-pub use typing::Features;
+pub use table::{Frames, ReadOptions, Table};
+pub use target::{EncodedTargets, Target};
+pub use typing::FeatureColumns;
+pub use values::Values;
 pub use write::Writer;

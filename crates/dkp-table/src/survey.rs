@@ -1,12 +1,11 @@
-//! What each column of a file holds, from one pass over it.
+//! What each column of a table holds, from one pass over it.
 
-use crate::cell::{self, Na};
+use crate::cell;
 use crate::error::one_line;
 use crate::read::Stored;
 use crate::table::unknown;
-use crate::{Column, Error, Place};
+use crate::{Column, Error, Origin, Place};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 
 /// Different texts that a text column may have.
 pub const MAX_LEVELS: usize = 1000;
@@ -71,21 +70,21 @@ impl ColumnSurvey {
     }
 }
 
-/// What the columns of a file hold.
+/// What the columns of a table hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
-    path: PathBuf,
+    origin: Origin,
     columns: Vec<ColumnSurvey>,
 }
 
 impl Survey {
-    pub(crate) fn new(path: PathBuf, columns: Vec<ColumnSurvey>) -> Survey {
-        Survey { path, columns }
+    pub(crate) fn new(origin: Origin, columns: Vec<ColumnSurvey>) -> Survey {
+        Survey { origin, columns }
     }
 
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Where the table comes from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// Rows of the table.
@@ -93,7 +92,7 @@ impl Survey {
         self.columns.iter().map(|c| c.rows).max().unwrap_or(0)
     }
 
-    /// The columns, in the file's order.
+    /// The columns, in the table's order.
     pub fn columns(&self) -> &[ColumnSurvey] {
         &self.columns
     }
@@ -101,7 +100,7 @@ impl Survey {
     /// A column by name.
     pub fn column(&self, name: &str) -> Result<&ColumnSurvey, Error> {
         let names = || self.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
-        self.columns.iter().find(|c| c.name == name).ok_or_else(|| unknown(&self.path, name, &names()))
+        self.columns.iter().find(|c| c.name == name).ok_or_else(|| unknown(&self.origin, name, &names()))
     }
 }
 
@@ -137,28 +136,19 @@ impl Observer {
         Observer { column, stored, levels: Some(HashSet::new()), stray_byte: 0, infinite_byte: 0, not_utf8_byte: 0 }
     }
 
-    /// A cell of a CSV file, in a row (from 1) that begins at a byte.
-    pub fn cell(&mut self, row: usize, byte: u64, cell: &[u8], na: &Na) {
-        self.column.rows += 1;
-        let number = cell::number(cell).filter(|&v| !na.has_number(v));
-        if let Some(value) = number {
-            self.number(row, byte, value, cell);
-        } else if cell::is_missing(cell, na) || cell::number(cell).is_some() {
-            self.column.missing += 1;
-        } else {
-            self.text(row, byte, cell);
-        }
+    /// The column's name.
+    pub fn name(&self) -> &str {
+        &self.column.name
     }
 
-    /// Rows of a file that has types, the first of which has a number from 0.
+    /// Rows of a table that has types, the first of which has a number from 0.
     pub fn column(&mut self, first: usize, column: &Column) {
-        self.column.rows += column.len();
         match column {
             Column::Numbers(numbers) => numbers.iter().enumerate().for_each(|(i, &v)| self.typed(first + i + 1, v)),
             Column::Texts(texts) => {
                 for (i, text) in texts.iter().enumerate() {
                     match text {
-                        None => self.column.missing += 1,
+                        None => self.missing(),
                         Some(text) => self.typed_text(first + i + 1, text),
                     }
                 }
@@ -168,7 +158,7 @@ impl Observer {
 
     fn typed(&mut self, row: usize, value: f64) {
         if value.is_nan() {
-            self.column.missing += 1;
+            self.missing();
         } else if self.stored == Stored::Bools {
             self.text(row, 0, if value == 1.0 { b"true" } else { b"false" });
         } else {
@@ -182,12 +172,20 @@ impl Observer {
 
     fn typed_text(&mut self, row: usize, text: &str) {
         match cell::number(text.as_bytes()) {
-            Some(value) if self.stored != Stored::Dates => self.number(row, 0, value, text.as_bytes()),
+            Some(value) if self.stored == Stored::Texts => self.number(row, 0, value, text.as_bytes()),
             _ => self.text(row, 0, text.as_bytes()),
         }
     }
 
-    fn number(&mut self, row: usize, byte: u64, value: f64, cell: &[u8]) {
+    /// A cell that is missing.
+    pub fn missing(&mut self) {
+        self.column.rows += 1;
+        self.column.missing += 1;
+    }
+
+    /// A cell that is a number, in a row (from 1) that begins at a byte.
+    pub fn number(&mut self, row: usize, byte: u64, value: f64, cell: &[u8]) {
+        self.column.rows += 1;
         self.column.numeric += 1;
         if value.is_finite() {
             let (least, greatest) = self.column.range.unwrap_or((value, value));
@@ -200,7 +198,9 @@ impl Observer {
         self.level(cell);
     }
 
-    fn text(&mut self, row: usize, byte: u64, cell: &[u8]) {
+    /// A cell that is neither, in a row (from 1) that begins at a byte.
+    pub fn text(&mut self, row: usize, byte: u64, cell: &[u8]) {
+        self.column.rows += 1;
         let Ok(text) = std::str::from_utf8(cell) else {
             if self.column.not_utf8.is_none() {
                 self.column.not_utf8 = Some(Place::row(row));
@@ -208,8 +208,11 @@ impl Observer {
             }
             return;
         };
-        self.column.booleans += usize::from(cell::boolean(cell).is_some());
-        self.column.dates += usize::from(self.stored == Stored::Dates || cell::is_date(cell));
+        // what is declared to be categories is nothing else, whatever it looks like
+        if self.stored != Stored::Categories {
+            self.column.booleans += usize::from(cell::boolean(cell).is_some());
+            self.column.dates += usize::from(self.stored == Stored::Dates || cell::is_date(cell));
+        }
         if self.column.stray.is_none() {
             self.column.stray = Some(Noticed { place: Place::row(row), text: one_line(text) });
             self.stray_byte = byte;

@@ -1,35 +1,33 @@
-//! A table on disk: its columns, and its rows a frame at a time.
+//! A table on disk or in memory: its columns, and its rows a frame at a time.
 
 use crate::cell::Na;
 use crate::error::one_line;
-use crate::read::{Pick, Rows, Stored, csv, npy, npz, parquet};
+use crate::read::memory::Memory;
+use crate::read::{self, Content, FRAME_ROWS, Pick, Rows, Stored};
 use crate::survey::{Observer, Survey};
-use crate::{Error, Format, Frame, Kind};
+use crate::{Error, Format, Frame, Kind, Origin, Values};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-
-/// Rows that are read at once where the caller does not say.
-const FRAME_ROWS: usize = 4096;
+use std::path::Path;
 
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct ReadOptions {
     /// What stands between the cells of a CSV file; found in its header if `None`.
     pub delimiter: Option<u8>,
     /// Texts that mean a missing value, beside the usual ones; a number stands for its value.
     pub na: Vec<String>,
 }
 
-/// A table on disk, opened: its columns are known, its rows are read when asked for.
+/// A table on disk or in memory: its columns are known, its rows are read when asked for.
 ///
 /// ```
-/// use dkp_table::{Kind, Options, Table};
+/// use dkp_table::{Kind, ReadOptions, Table};
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("people.csv");
 /// std::fs::write(&path, "name;age\nAnn;31\n\"Bo; Jr\";NA\n")?;
-/// let table = Table::open(&path, &Options::default())?;
+/// let table = Table::open(&path, &ReadOptions::default())?;
 /// assert_eq!(table.names(), ["name", "age"]);
 /// let frame = table.read(&[("age".into(), Kind::Number), ("name".into(), Kind::Text)])?;
 /// assert_eq!(frame.numbers("age")?[0], 31.0);
@@ -38,86 +36,83 @@ pub struct Options {
 /// ```
 #[derive(Debug)]
 pub struct Table {
-    path: PathBuf,
-    format: Format,
+    origin: Origin,
+    format: Option<Format>,
     names: Vec<String>,
     na: Na,
-    source: Source,
-}
-
-#[derive(Debug)]
-enum Source {
-    Csv(csv::Layout),
-    Parquet(parquet::Layout),
-    Arrays(npy::Arrays),
+    content: Box<dyn Content>,
 }
 
 impl Table {
     /// Opens a file. What its first bytes say of its format counts for more than its name.
-    pub fn open(path: &Path, options: &Options) -> Result<Table, Error> {
-        let format = recognise(path)?;
-        let (source, names) = match format {
-            Format::Csv => {
-                let (layout, names) = csv::Layout::open(path, options.delimiter)?;
-                (Source::Csv(layout), names)
-            }
-            Format::Parquet => {
-                let (layout, names) = parquet::Layout::open(path)?;
-                (Source::Parquet(layout), names)
-            }
-            Format::Npy | Format::Npz => {
-                let arrays = if format == Format::Npy { npy::Arrays::open(path)? } else { npz::open(path)? };
-                let names = arrays.names();
-                (Source::Arrays(arrays), names)
-            }
-        };
-        check_names(path, &names)?;
-        Ok(Table { path: path.to_path_buf(), format, names, na: Na::new(&options.na), source })
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Table, Error> {
+        let (origin, format) = (Origin::from(path), recognise(path)?);
+        let (content, names) = read::open(path, format, options)?;
+        check_names(&origin, &names)?;
+        Ok(Table { origin, format: Some(format), names, na: Na::new(&options.na), content })
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Columns in memory, by name and of equal length. `na` is what means a missing value beside NaN and `None`, as in
+    /// [`ReadOptions`].
+    ///
+    /// ```
+    /// use dkp_table::{Kind, Table};
+    /// let table = Table::from_columns(vec![
+    ///     ("rooms", vec![3, 2, -1].into()),
+    ///     ("lift", vec![true, false, true].into()),
+    ///     ("town", vec![Some("Bath"), None, Some("York")].into()),
+    /// ], &["-1".into()])?;
+    /// let survey = table.survey()?;
+    /// assert_eq!(survey.column("rooms")?.missing, 1);
+    /// let kinds = survey.features(table.names())?.columns.into_iter().map(|c| c.1).collect::<Vec<_>>();
+    /// assert_eq!(kinds, [Kind::Number, Kind::Bool, Kind::Text]);
+    /// # Ok::<(), dkp_table::Error>(())
+    /// ```
+    pub fn from_columns<N: Into<String>>(columns: Vec<(N, Values)>, na: &[String]) -> Result<Table, Error> {
+        let (names, columns): (Vec<String>, Vec<Values>) = columns.into_iter().map(|(n, c)| (n.into(), c)).unzip();
+        check_names(&Origin::Memory, &names)?;
+        let content = Box::new(Memory::new(&names, columns)?);
+        Ok(Table { origin: Origin::Memory, format: None, names, na: Na::new(na), content })
     }
 
-    /// The kind of file.
-    pub fn format(&self) -> Format {
+    /// Where it comes from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The kind of file, if it is one.
+    pub fn format(&self) -> Option<Format> {
         self.format
     }
 
-    /// The columns' names, in the file's order.
+    /// The columns' names, in the table's order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Reads the whole file once, and tells of each column what it holds.
+    /// Reads the whole table once, and tells of each column what it holds.
     pub fn survey(&self) -> Result<Survey, Error> {
-        let stored = |i| self.stored(i);
-        let mut observers: Vec<Observer> =
-            self.names.iter().enumerate().map(|(i, name)| Observer::new(name, stored(i))).collect();
-        match &self.source {
-            Source::Csv(layout) => layout.observe(&mut observers, &self.na)?,
-            Source::Parquet(_) | Source::Arrays(_) => self.observe(&mut observers)?,
-        }
-        let place = |row, byte| match &self.source {
-            Source::Csv(layout) => layout.place(row, byte),
-            Source::Parquet(_) | Source::Arrays(_) => crate::Place::row(row),
-        };
-        let columns = observers.into_iter().map(|o| o.finish(&place)).collect();
-        Ok(Survey::new(self.path.clone(), columns))
+        let observer = |(i, name): (usize, &String)| Observer::new(name, self.content.stored(i));
+        let mut observers: Vec<Observer> = self.names.iter().enumerate().map(observer).collect();
+        self.content.observe(&mut observers, &self.na)?;
+        let columns = observers.into_iter().map(|o| o.finish(&|row, byte| self.content.place(row, byte))).collect();
+        Ok(Survey::new(self.origin.clone(), columns))
     }
 
-    /// The rows of some columns, up to `rows` at a time. Columns are found by name: their order in the file and other columns do
+    /// The rows of some columns, up to `rows` at a time. Columns are found by name: their order in the table and other columns do
     /// not matter.
     pub fn frames(&self, columns: &[(String, Kind)], rows: usize) -> Result<Frames<'_>, Error> {
-        let picks = columns.iter().map(|(name, kind)| {
+        let pick = |(name, kind): &(String, Kind)| {
             let column = self.find(name)?;
-            if let Stored::Unsupported(found) = self.stored(column) {
-                return Err(Error::UnsupportedType { path: self.path.clone(), column: name.clone(), found });
+            if let Stored::Unsupported(found) = self.content.stored(column) {
+                return Err(Error::UnsupportedType { origin: self.origin.clone(), column: name.clone(), found });
             }
             Ok(Pick { column, name: name.clone(), kind: *kind })
-        });
-        self.frames_of(picks.collect::<Result<_, _>>()?, rows, false)
+        };
+        let picks = columns.iter().map(pick).collect::<Result<Vec<Pick>, Error>>()?;
+        let names = picks.iter().map(|p| p.name.clone()).collect();
+        let source = self.content.rows(picks, self.na.clone(), false)?;
+        Ok(Frames { names, source, rows: rows.max(1), first: 0, done: false })
     }
 
     /// All rows of some columns.
@@ -130,45 +125,7 @@ impl Table {
 
     /// The place of a column among the names.
     pub fn find(&self, name: &str) -> Result<usize, Error> {
-        self.names.iter().position(|n| n == name).ok_or_else(|| unknown(&self.path, name, &self.names))
-    }
-
-    fn stored(&self, column: usize) -> Stored {
-        match &self.source {
-            Source::Csv(_) => Stored::Cells,
-            Source::Parquet(layout) => layout.stored(column),
-            Source::Arrays(arrays) => arrays.stored(column),
-        }
-    }
-
-    fn frames_of(&self, picks: Vec<Pick>, rows: usize, infinite: bool) -> Result<Frames<'_>, Error> {
-        let names = picks.iter().map(|p| p.name.clone()).collect();
-        let source: Box<dyn Rows + '_> = match &self.source {
-            Source::Csv(layout) => Box::new(layout.rows(picks, self.na.clone())?),
-            Source::Parquet(layout) => Box::new(layout.rows(picks, self.na.clone(), infinite)?),
-            Source::Arrays(arrays) => Box::new(arrays.rows(picks, self.na.clone(), infinite)?),
-        };
-        Ok(Frames { names, source, rows: rows.max(1), first: 0, done: false })
-    }
-
-    /// Shows the columns of a file that has types to their observers, each as what it is.
-    fn observe(&self, observers: &mut [Observer]) -> Result<(), Error> {
-        let pick = |column: usize| {
-            let kind = match self.stored(column) {
-                Stored::Numbers => Kind::Number,
-                Stored::Bools => Kind::Bool,
-                Stored::Cells | Stored::Dates | Stored::Texts => Kind::Text,
-                Stored::Unsupported(_) => return None,
-            };
-            Some(Pick { column, name: self.names[column].clone(), kind })
-        };
-        let picks: Vec<Pick> = (0..self.names.len()).filter_map(pick).collect();
-        let places: Vec<usize> = picks.iter().map(|p| p.column).collect();
-        for frame in self.frames_of(picks, FRAME_ROWS, true)? {
-            let frame = frame?;
-            places.iter().zip(frame.columns()).for_each(|(&i, (_, column))| observers[i].column(frame.first(), column));
-        }
-        Ok(())
+        self.names.iter().position(|n| n == name).ok_or_else(|| unknown(&self.origin, name, &self.names))
     }
 }
 
@@ -214,37 +171,22 @@ fn recognise(path: &Path) -> Result<Format, Error> {
 }
 
 /// Each column must have a name of its own.
-pub(crate) fn check_names(path: &Path, names: &[String]) -> Result<(), Error> {
+pub(crate) fn check_names(origin: &Origin, names: &[String]) -> Result<(), Error> {
     let mut seen = HashSet::new();
     for (i, name) in names.iter().enumerate() {
         if name.is_empty() {
-            return Err(Error::UnnamedColumn { path: path.to_path_buf(), position: i + 1 });
+            return Err(Error::UnnamedColumn { origin: origin.clone(), position: i + 1 });
         }
         if !seen.insert(name) {
-            return Err(Error::DuplicateColumn { path: path.to_path_buf(), column: name.clone() });
+            return Err(Error::DuplicateColumn { origin: origin.clone(), column: name.clone() });
         }
     }
     Ok(())
 }
 
 /// The error for a column that is not there.
-pub(crate) fn unknown(path: &Path, name: &str, names: &[String]) -> Error {
-    let nearest = names.iter().min_by_key(|n| edits(&n.to_lowercase(), &name.to_lowercase()));
+pub(crate) fn unknown(origin: &Origin, name: &str, names: &[String]) -> Error {
+    let nearest = names.iter().min_by_key(|n| strsim::levenshtein(&n.to_lowercase(), &name.to_lowercase()));
     let nearest = nearest.map_or(String::new(), |n| one_line(n));
-    Error::UnknownColumn { path: path.to_path_buf(), column: name.to_string(), nearest }
-}
-
-/// How many characters must be inserted, deleted or replaced to make one text the other.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    Error::UnknownColumn { origin: origin.clone(), column: name.to_string(), nearest }
 }

@@ -35,8 +35,8 @@ struct Classes {
 
 /// The target of some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Targets {
-    /// A number or the index of a class; NaN where it is missing or unseen.
+pub struct EncodedTargets {
+    /// A number or the index of a class, row by row; NaN where it is missing or unseen.
     pub values: Vec<f64>,
     /// The rows of the frame, from 0, where it is missing.
     pub missing: Vec<usize>,
@@ -47,9 +47,7 @@ pub struct Targets {
 impl Target {
     /// Learns the classes of some rows of a frame (from 0), if the target is read as text: sorted, as numbers if all of them are.
     pub fn fit(frame: &Frame, rows: &[usize], column: &str, kind: Kind) -> Result<Target, Error> {
-        if let Some(&row) = rows.iter().find(|&&row| row >= frame.rows()) {
-            return Err(Error::NoSuchRow { row, rows: frame.rows() });
-        }
+        frame.check_rows(rows)?;
         let classes = match kind {
             Kind::Number | Kind::Bool => frame.numbers(column).map(|_| None)?,
             Kind::Text => {
@@ -71,14 +69,26 @@ impl Target {
     }
 
     /// The target of all rows of a frame.
-    pub fn encode(&self, frame: &Frame) -> Result<Targets, Error> {
+    pub fn encode(&self, frame: &Frame) -> Result<EncodedTargets, Error> {
+        self.encode_each(frame, 0..frame.rows())
+    }
+
+    /// The target of some rows of a frame (from 0), in this order.
+    pub fn encode_rows(&self, frame: &Frame, rows: &[usize]) -> Result<EncodedTargets, Error> {
+        frame.check_rows(rows)?;
+        self.encode_each(frame, rows.iter().copied())
+    }
+
+    fn encode_each(&self, frame: &Frame, rows: impl Iterator<Item = usize> + Clone) -> Result<EncodedTargets, Error> {
         let Some(classes) = &self.classes else {
-            let values = frame.numbers(&self.column)?.to_vec();
-            let missing = (0..values.len()).filter(|&i| values[i].is_nan()).collect();
-            return Ok(Targets { values, missing, unseen: Vec::new() });
+            let numbers = frame.numbers(&self.column)?;
+            let missing = rows.clone().filter(|&row| numbers[row].is_nan()).collect();
+            return Ok(EncodedTargets { values: rows.map(|row| numbers[row]).collect(), missing, unseen: Vec::new() });
         };
-        let mut targets = Targets::default();
-        for (row, text) in frame.texts(&self.column)?.iter().enumerate() {
+        let texts = frame.texts(&self.column)?;
+        let mut targets = EncodedTargets::default();
+        for row in rows {
+            let text = texts.get(row);
             let class = text.and_then(|t| classes.index(t));
             targets.values.push(class.map_or(f64::NAN, |c| c as f64));
             match (text, class) {
@@ -108,12 +118,12 @@ impl Classes {
         };
         numbers.sort_by(f64::total_cmp);
         numbers.dedup();
-        Classes { labels: numbers.into_iter().map(label).collect(), numeric: true, boolean: false }
+        Classes { labels: numbers.into_iter().map(cell::number_text).collect(), numeric: true, boolean: false }
     }
 
     fn index(&self, text: &str) -> Option<usize> {
         if self.numeric {
-            let label = label(number(text)?);
+            let label = cell::number_text(number(text)?);
             return self.labels.iter().position(|l| *l == label);
         }
         if self.boolean {
@@ -126,10 +136,4 @@ impl Classes {
 /// A finite number, of which there is one zero.
 fn number(text: &str) -> Option<f64> {
     cell::number(text.as_bytes()).filter(|v| v.is_finite()).map(|v| v + 0.0)
-}
-
-fn label(value: f64) -> String {
-    let mut text = String::new();
-    cell::write_number(&mut text, value);
-    text
 }

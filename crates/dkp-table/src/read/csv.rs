@@ -1,10 +1,10 @@
 //! CSV: a header, then rows of cells between delimiters.
 
-use super::{Pick, Rows};
+use super::{Content, Opened, Pick, Rows, Stored};
 use crate::cell::{self, Na};
 use crate::error::one_line;
 use crate::survey::Observer;
-use crate::{Column, Error, Kind, Place};
+use crate::{Column, Error, Kind, Origin, Place, ReadOptions};
 use csv::ByteRecord;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -17,10 +17,18 @@ const HEADER_BYTES: u64 = 1 << 20;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 1 << 18;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Texts that mean a missing value, beside the empty one.
+const MISSING: [&[u8]; 5] = [b"NA", b"N/A", b"NaN", b"nan", b"null"];
+
+/// Opens a CSV file.
+pub fn open(path: &Path, options: &ReadOptions) -> Result<Opened, Error> {
+    let (layout, names) = Layout::open(path, options.delimiter)?;
+    Ok((Box::new(layout), names))
+}
 
 /// How a CSV file is written.
 #[derive(Clone, Debug)]
-pub struct Layout {
+struct Layout {
     path: PathBuf,
     delimiter: u8,
     /// Where the text begins, after a byte order mark.
@@ -31,7 +39,7 @@ pub struct Layout {
 
 impl Layout {
     /// Looks at the header of a file. Gives the column names too.
-    pub fn open(path: &Path, delimiter: Option<u8>) -> Result<(Layout, Vec<String>), Error> {
+    fn open(path: &Path, delimiter: Option<u8>) -> Result<(Layout, Vec<String>), Error> {
         let read = |source| Error::Read { path: path.to_path_buf(), source };
         let mut head = Vec::new();
         File::open(path).and_then(|f| f.take(HEADER_BYTES).read_to_end(&mut head)).map_err(read)?;
@@ -50,9 +58,13 @@ impl Layout {
         layout.fields = record.len();
         let names = names.map_err(|_| Error::HeaderNotUtf8 { path: path.to_path_buf() })?;
         if !layout.read(&mut reader, &mut record)? {
-            return Err(Error::NoRows { path: path.to_path_buf() });
+            return Err(Error::NoRows { origin: path.into() });
         }
         Ok((layout, names))
+    }
+
+    fn origin(&self) -> Origin {
+        Origin::File(self.path.clone())
     }
 
     fn reader(&self) -> Result<csv::Reader<File>, Error> {
@@ -77,12 +89,6 @@ impl Layout {
         })
     }
 
-    /// The row that begins at a byte (or after blank lines there), with its line if that is not `row` + 1.
-    pub fn place(&self, row: usize, byte: u64) -> Place {
-        let line = self.line(byte + self.start).ok().filter(|&line| line != row + 1);
-        Place { row, line }
-    }
-
     fn line(&self, byte: u64) -> io::Result<usize> {
         let (mut line, mut before) = (1, 0);
         for (i, c) in BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?).bytes().enumerate() {
@@ -96,21 +102,47 @@ impl Layout {
         }
         Ok(line)
     }
+}
 
-    /// Shows each cell of the file to its column's observer.
-    pub fn observe(&self, observers: &mut [Observer], na: &Na) -> Result<(), Error> {
+impl Content for Layout {
+    fn stored(&self, _column: usize) -> Stored {
+        Stored::Texts
+    }
+
+    fn rows(&self, picks: Vec<Pick>, na: Na, _infinite: bool) -> Result<Box<dyn Rows + '_>, Error> {
+        Ok(Box::new(CsvRows { cells: Cells::new(self.clone())?, picks, na }))
+    }
+
+    fn observe(&self, observers: &mut [Observer], na: &Na) -> Result<(), Error> {
         let mut cells = Cells::new(self.clone())?;
         while cells.advance()? {
             let (row, byte) = (cells.row, cells.byte());
-            observers.iter_mut().zip(&cells.record).for_each(|(observer, cell)| observer.cell(row, byte, cell, na));
+            observers.iter_mut().zip(&cells.record).for_each(|(observer, cell)| show(observer, row, byte, cell, na));
         }
         Ok(())
     }
 
-    /// All rows of some columns.
-    pub fn rows(&self, picks: Vec<Pick>, na: Na) -> Result<CsvRows, Error> {
-        Ok(CsvRows { cells: Cells::new(self.clone())?, picks, na })
+    /// The row that begins at a byte (or after blank lines there), with its line if that is not `row` + 1.
+    fn place(&self, row: usize, byte: u64) -> Place {
+        let line = self.line(byte + self.start).ok().filter(|&line| line != row + 1);
+        Place { row, line }
     }
+}
+
+/// Shows a cell to its column's observer as what it may be.
+fn show(observer: &mut Observer, row: usize, byte: u64, cell: &[u8], na: &Na) {
+    match cell::number(cell) {
+        Some(value) if na.has_number(value) => observer.missing(),
+        Some(value) => observer.number(row, byte, value, cell),
+        None if is_missing(cell, na) => observer.missing(),
+        None => observer.text(row, byte, cell),
+    }
+}
+
+/// Whether a cell that is no number is missing.
+fn is_missing(cell: &[u8], na: &Na) -> bool {
+    let cell = cell.trim_ascii();
+    cell.is_empty() || MISSING.contains(&cell) || na.has_text(cell)
 }
 
 /// The delimiter that is most frequent in the first line that is not blank, outside of quotes.
@@ -168,7 +200,7 @@ impl Cells {
 }
 
 /// Rows of some columns.
-pub struct CsvRows {
+struct CsvRows {
     cells: Cells,
     picks: Vec<Pick>,
     na: Na,
@@ -185,7 +217,7 @@ impl Rows for CsvRows {
                 let cell = &self.cells.record[pick.column];
                 match column {
                     Column::Numbers(numbers) => numbers.push(self.number(pick, cell)?),
-                    Column::Texts(_) if cell::is_missing(cell, &self.na) => push(column, None),
+                    Column::Texts(_) if is_missing(cell, &self.na) => push(column, None),
                     Column::Texts(_) => push(column, Some(self.utf8(pick, cell)?)),
                 }
             }
@@ -206,15 +238,15 @@ impl CsvRows {
         match parsed {
             Some(value) if self.na.has_number(value) => Ok(f64::NAN),
             Some(value) if value.is_finite() => Ok(value),
-            _ if cell::is_missing(cell, &self.na) => Ok(f64::NAN),
+            _ if is_missing(cell, &self.na) => Ok(f64::NAN),
             _ => Err(self.refuse(pick, cell, parsed.is_some())),
         }
     }
 
     fn utf8<'a>(&self, pick: &Pick, cell: &'a [u8]) -> Result<&'a str, Error> {
         std::str::from_utf8(cell).map_err(|_| {
-            let (path, place) = (self.cells.layout.path.clone(), self.cells.place());
-            Error::NotUtf8 { path, place, column: pick.name.clone() }
+            let (origin, place) = (self.cells.layout.origin(), self.cells.place());
+            Error::NotUtf8 { origin, place, column: pick.name.clone() }
         })
     }
 
@@ -224,11 +256,28 @@ impl CsvRows {
             Ok(text) => one_line(text),
             Err(error) => return error,
         };
-        let (path, place, column) = (self.cells.layout.path.clone(), self.cells.place(), pick.name.clone());
+        let (origin, place, column) = (self.cells.layout.origin(), self.cells.place(), pick.name.clone());
         match pick.kind {
-            _ if infinite => Error::Infinite { path, place, column, text },
-            Kind::Bool => Error::NotBool { path, place, column, text },
-            Kind::Number | Kind::Text => Error::NotNumber { path, place, column, text },
+            _ if infinite => Error::Infinite { origin, place, column, text },
+            Kind::Bool => Error::NotBool { origin, place, column, text },
+            Kind::Number | Kind::Text => Error::NotNumber { origin, place, column, text },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_cells_are_the_listed_ones_and_the_users() {
+        let na = Na::new(&["-999".to_string(), "?".to_string()]);
+        for cell in ["", "  ", "NA", "N/A", "NaN", "nan", "null", " NA ", "-999", "?"] {
+            assert!(is_missing(cell.as_bytes(), &na), "{cell:?}");
+        }
+        assert!(na.has_number(-999.0) && !na.has_number(999.0));
+        for cell in ["na", "None", "0", "-9990", "n", "NULL"] {
+            assert!(!is_missing(cell.as_bytes(), &na), "{cell:?}");
         }
     }
 }

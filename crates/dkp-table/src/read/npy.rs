@@ -1,9 +1,9 @@
 //! NumPy arrays: a header that is a Python dictionary, then the numbers.
 
 use super::value::{Reading, Value};
-use super::{Pick, Rows, Stored};
+use super::{Content, Opened, Pick, Rows, Stored};
 use crate::cell::Na;
-use crate::{Column, Error, Place};
+use crate::{Column, Error, Origin, Place, ReadOptions};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,11 @@ use tempfile::NamedTempFile;
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 /// No header that NumPy writes is longer, in bytes.
 const LONGEST_HEADER: usize = 1 << 16;
+
+/// Opens an .npy file.
+pub fn open(path: &Path, _options: &ReadOptions) -> Result<Opened, Error> {
+    Ok(Arrays::open(path)?.opened())
+}
 
 /// What a header says.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,8 +175,7 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Opens an .npy file.
-    pub fn open(path: &Path) -> Result<Arrays, Error> {
+    fn open(path: &Path) -> Result<Arrays, Error> {
         let read = |source| Error::Read { path: path.to_path_buf(), source };
         let damaged = |reason| Error::Damaged { path: path.to_path_buf(), format: "npy", reason };
         let mut file = File::open(path).map_err(read)?;
@@ -180,29 +184,21 @@ impl Arrays {
         let rest = length.saturating_sub(header.bytes);
         let mut array = Array::new("x", &header, header.bytes, rest, false).map_err(damaged)?;
         if let Err(found) = array.item {
-            return Err(Error::UnsupportedType { path: path.to_path_buf(), column: "x".to_string(), found });
+            return Err(Error::UnsupportedType { origin: path.into(), column: "x".to_string(), found });
         }
         if header.shape.len() == 1 {
             array.names = vec!["x0".to_string()];
         }
         if array.rows == 0 {
-            return Err(Error::NoRows { path: path.to_path_buf() });
+            return Err(Error::NoRows { origin: path.into() });
         }
         Ok(Arrays { path: path.to_path_buf(), rows: array.rows, list: vec![array], spool: None })
     }
 
-    /// Names of all columns.
-    pub fn names(&self) -> Vec<String> {
-        self.list.iter().flat_map(|a| a.names.iter().cloned()).collect()
-    }
-
-    /// What a column holds.
-    pub fn stored(&self, column: usize) -> Stored {
-        match &self.list[self.locate(column).0].item {
-            Ok(Item { code: 'b', .. }) => Stored::Bools,
-            Ok(_) => Stored::Numbers,
-            Err(found) => Stored::Unsupported(found.clone()),
-        }
+    /// With the names of all columns.
+    pub fn opened(self) -> Opened {
+        let names = self.list.iter().flat_map(|a| a.names.iter().cloned()).collect();
+        (Box::new(self), names)
     }
 
     /// The array that a column of the table is in, and its place there.
@@ -215,19 +211,28 @@ impl Arrays {
         }
         (0, 0)
     }
+}
 
-    /// All rows of some columns.
-    pub fn rows(&self, picks: Vec<Pick>, na: Na, infinite: bool) -> Result<ArrayRows<'_>, Error> {
+impl Content for Arrays {
+    fn stored(&self, column: usize) -> Stored {
+        match &self.list[self.locate(column).0].item {
+            Ok(Item { code: 'b', .. }) => Stored::Bools,
+            Ok(_) => Stored::Numbers,
+            Err(found) => Stored::Unsupported(found.clone()),
+        }
+    }
+
+    fn rows(&self, picks: Vec<Pick>, na: Na, infinite: bool) -> Result<Box<dyn Rows + '_>, Error> {
         let read = |source| Error::Read { path: self.path.clone(), source };
         let file = File::open(&self.path).map_err(read)?;
         let spool = self.spool.as_ref().map(NamedTempFile::reopen).transpose().map_err(read)?;
         let places = picks.iter().map(|p| self.locate(p.column)).collect();
-        Ok(ArrayRows { arrays: self, file, spool, picks, places, na, infinite, row: 0 })
+        Ok(Box::new(ArrayRows { arrays: self, file, spool, picks, places, na, infinite, row: 0 }))
     }
 }
 
 /// Rows of some columns.
-pub struct ArrayRows<'a> {
+struct ArrayRows<'a> {
     arrays: &'a Arrays,
     file: File,
     spool: Option<File>,
@@ -292,7 +297,7 @@ impl ArrayRows<'_> {
         for cell in cells {
             if let Err(refusal) = reading.push(column, Some(item.value(cell))) {
                 let place = Place::row(self.row + column.len() + 1);
-                return Err(super::refused(&self.arrays.path, place, &pick.name, refusal));
+                return Err(super::refused(Origin::File(self.arrays.path.clone()), place, &pick.name, refusal));
             }
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! Archives of NumPy arrays.
 
+use super::Opened;
 use super::npy::{Array, Arrays, Header};
-use crate::Error;
 use crate::error::one_line;
+use crate::{Error, ReadOptions};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
@@ -10,7 +11,7 @@ use tempfile::NamedTempFile;
 use zip::{CompressionMethod, ZipArchive};
 
 /// Opens an .npz file. All of it is read once: checksums are compared, and what is compressed is unpacked into a temporary file.
-pub fn open(path: &Path) -> Result<Arrays, Error> {
+pub fn open(path: &Path, _options: &ReadOptions) -> Result<Opened, Error> {
     let file = File::open(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
     let fail = |reason: String| damaged(path, &reason);
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|e| fail(e.to_string()))?;
@@ -23,7 +24,7 @@ pub fn open(path: &Path) -> Result<Arrays, Error> {
     if let Some(other) = usable.find(|a| a.rows != first.rows) {
         let name = |a: &Array| a.names.first().cloned().unwrap_or_default();
         return Err(Error::UnequalLengths {
-            path: path.to_path_buf(),
+            origin: path.into(),
             first: name(first),
             expected: first.rows,
             second: name(other),
@@ -31,9 +32,9 @@ pub fn open(path: &Path) -> Result<Arrays, Error> {
         });
     }
     if first.rows == 0 {
-        return Err(Error::NoRows { path: path.to_path_buf() });
+        return Err(Error::NoRows { origin: path.into() });
     }
-    Ok(Arrays { path: path.to_path_buf(), rows: first.rows, list, spool })
+    Ok(Arrays { path: path.to_path_buf(), rows: first.rows, list, spool }.opened())
 }
 
 fn damaged(path: &Path, reason: &str) -> Error {

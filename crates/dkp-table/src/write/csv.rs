@@ -6,14 +6,19 @@ use csv::QuoteStyle;
 use std::io;
 use tempfile::NamedTempFile;
 
+/// Begins a CSV file.
+pub fn begin(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<Box<dyn Sink>> {
+    Ok(Box::new(CsvSink::new(file, columns)?))
+}
+
 /// A CSV file being written.
-pub struct CsvSink {
+struct CsvSink {
     writer: csv::Writer<NamedTempFile>,
     bools: Vec<bool>,
 }
 
 impl CsvSink {
-    pub fn new(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<CsvSink> {
+    fn new(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<CsvSink> {
         // another delimiter in a name must not be taken for the file's
         let ambiguous = columns.iter().any(|c| c.0.contains([';', '\t', '|']));
         let style = if ambiguous { QuoteStyle::Always } else { QuoteStyle::Necessary };

@@ -1,8 +1,12 @@
 //! Writing tables: to a temporary name in the same folder, which takes the final name when all is written.
 
+#[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "numpy")]
 mod npy;
+#[cfg(feature = "numpy")]
 mod npz;
+#[cfg(feature = "parquet")]
 mod parquet;
 
 use crate::table::check_names;
@@ -46,14 +50,16 @@ impl Writer {
     /// Begins a table with these columns. Text columns need CSV or Parquet.
     pub fn create(path: &Path, format: Format, columns: &[(String, Kind)]) -> Result<Writer, Error> {
         let names: Vec<String> = columns.iter().map(|c| c.0.clone()).collect();
-        check_names(path, &names)?;
+        check_names(&path.into(), &names)?;
         if matches!(format, Format::Npy | Format::Npz)
             && let Some((name, _)) = columns.iter().find(|c| c.1 == Kind::Text)
         {
             let (path, column) = (path.to_path_buf(), name.clone());
             return Err(Error::TextColumn { path, column, format: format.name() });
         }
-        let sink = open(path, format, columns).map_err(|source| write_error(path, source))?;
+        let unwritten = || Error::NotBuilt { path: path.to_path_buf(), format, action: "written" };
+        let begin = beginner(format).ok_or_else(unwritten)?;
+        let sink = temporary(path).and_then(|file| begin(file, columns)).map_err(|source| write_error(path, source))?;
         Ok(Writer { path: path.to_path_buf(), columns: columns.to_vec(), sink })
     }
 
@@ -80,25 +86,33 @@ impl Writer {
     }
 }
 
-fn open(path: &Path, format: Format, columns: &[(String, Kind)]) -> io::Result<Box<dyn Sink>> {
+type Beginner = fn(NamedTempFile, &[(String, Kind)]) -> io::Result<Box<dyn Sink>>;
+
+/// What begins files of a format, if it was built in.
+fn beginner(format: Format) -> Option<Beginner> {
+    match format {
+        #[cfg(feature = "csv")]
+        Format::Csv => Some(csv::begin),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Some(parquet::begin),
+        #[cfg(feature = "numpy")]
+        Format::Npy => Some(npy::begin),
+        #[cfg(feature = "numpy")]
+        Format::Npz => Some(npz::begin),
+        #[allow(unreachable_patterns)] // where all are built in
+        _ => None,
+    }
+}
+
+/// A temporary file in the folder of another, with the permissions of any new file.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    if path.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    if path.is_dir() {
-        return Err(io::Error::from(io::ErrorKind::IsADirectory));
-    }
-    let file = temporary(folder)?;
-    Ok(match format {
-        Format::Csv => Box::new(csv::CsvSink::new(file, columns)?),
-        Format::Parquet => Box::new(parquet::ParquetSink::new(file, columns)?),
-        Format::Npy => Box::new(npy::NpySink::new(file, columns.len())?),
-        Format::Npz => Box::new(npz::NpzSink::new(file, folder, columns)?),
-    })
-}
-
-/// A temporary file with the permissions of any new file.
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".dkp-");
     #[cfg(unix)]

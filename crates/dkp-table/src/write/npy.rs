@@ -1,8 +1,8 @@
 //! One matrix of doubles out, a row of the table a row.
 
 use super::Sink;
-use crate::Column;
 use crate::read::npy::MAGIC;
+use crate::{Column, Kind};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use tempfile::NamedTempFile;
 
@@ -18,15 +18,20 @@ pub fn header(shape: &str) -> Vec<u8> {
     bytes
 }
 
+/// Begins an .npy file.
+pub fn begin(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<Box<dyn Sink>> {
+    Ok(Box::new(NpySink::new(file, columns.len())?))
+}
+
 /// An .npy file being written. How many rows it has is written at the end.
-pub struct NpySink {
+struct NpySink {
     file: BufWriter<NamedTempFile>,
     columns: usize,
     rows: usize,
 }
 
 impl NpySink {
-    pub fn new(file: NamedTempFile, columns: usize) -> io::Result<NpySink> {
+    fn new(file: NamedTempFile, columns: usize) -> io::Result<NpySink> {
         let mut file = BufWriter::new(file);
         file.write_all(&header(&format!("(0, {columns})")))?;
         Ok(NpySink { file, columns, rows: 0 })

@@ -13,8 +13,13 @@ use zip::{CompressionMethod, ZipWriter};
 /// From this size on, in bytes, an array needs the large form of an archive entry.
 const LARGE_BYTES: u64 = (1 << 32) - 4096;
 
+/// Begins an .npz file.
+pub fn begin(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<Box<dyn Sink>> {
+    Ok(Box::new(NpzSink::new(file, columns)?))
+}
+
 /// An .npz file being written. Numbers are kept in one unnamed file, frame by frame, until all rows are known.
-pub struct NpzSink {
+struct NpzSink {
     file: NamedTempFile,
     frames: BufWriter<File>,
     /// Rows of each frame that was written.
@@ -23,7 +28,8 @@ pub struct NpzSink {
 }
 
 impl NpzSink {
-    pub fn new(file: NamedTempFile, folder: &Path, columns: &[(String, Kind)]) -> io::Result<NpzSink> {
+    fn new(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<NpzSink> {
+        let folder = file.path().parent().unwrap_or(Path::new("."));
         let frames = BufWriter::new(tempfile::tempfile_in(folder)?);
         Ok(NpzSink { file, frames, rows: Vec::new(), names: columns.iter().map(|c| c.0.clone()).collect() })
     }

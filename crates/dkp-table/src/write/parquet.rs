@@ -17,15 +17,20 @@ const GROUP_ROWS: usize = 1 << 17;
 /// Bytes of text after which a row group ends early.
 const GROUP_TEXT_BYTES: usize = 1 << 26;
 
+/// Begins a Parquet file.
+pub fn begin(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<Box<dyn Sink>> {
+    Ok(Box::new(ParquetSink::new(file, columns)?))
+}
+
 /// A Parquet file being written. Rows are kept until they make a row group.
-pub struct ParquetSink {
+struct ParquetSink {
     writer: SerializedFileWriter<BufWriter<NamedTempFile>>,
     kinds: Vec<Kind>,
     kept: Vec<Column>,
 }
 
 impl ParquetSink {
-    pub fn new(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<ParquetSink> {
+    fn new(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<ParquetSink> {
         let field = |(name, kind): &(String, Kind)| {
             let (physical, logical) = match kind {
                 Kind::Number => (Physical::DOUBLE, None),

@@ -1,6 +1,6 @@
 //! What the tests share: a folder of files, and arrays as NumPy writes them.
 
-use dkp_table::{Error, Kind, Options, Table};
+use dkp_table::{Error, Kind, ReadOptions, Table};
 use std::io::Write as _;
 use tempfile::TempDir;
 
@@ -11,7 +11,7 @@ pub fn folder() -> TempDir {
 
 /// A table of the folder.
 pub fn open(folder: &TempDir, name: &str) -> Result<Table, Error> {
-    Table::open(&folder.path().join(name), &Options::default())
+    Table::open(&folder.path().join(name), &ReadOptions::default())
 }
 
 /// A CSV file of the folder, opened.

@@ -1,7 +1,7 @@
 //! Damaged files are errors of one line, or read as something else: never a panic.
 
 use crate::common::{folder, message, numbers, write_npy, write_npz};
-use dkp_table::{Column, Format, Frame, Kind, Options, Table, Writer};
+use dkp_table::{Column, Format, Frame, Kind, ReadOptions, Table, Writer};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -46,7 +46,7 @@ fn exercise(path: &Path) -> Result<(), String> {
         let text = e.to_string();
         if text.contains('\n') || e.is_output() { Err(text) } else { Ok(()) }
     };
-    let table = match Table::open(path, &Options::default()) {
+    let table = match Table::open(path, &ReadOptions::default()) {
         Ok(table) => table,
         Err(error) => return one_line(error),
     };
@@ -114,7 +114,7 @@ fn every_truncation_is_an_error_of_one_line() {
         let path = folder.path().join(name);
         for length in (0..bytes.len()).step_by(bytes.len() / 400 + 1).chain(bytes.len() - 12..bytes.len()) {
             std::fs::write(&path, &bytes[..length]).unwrap();
-            let error = Table::open(&path, &Options::default()).expect_err("a truncated file was opened");
+            let error = Table::open(&path, &ReadOptions::default()).expect_err("a truncated file was opened");
             let text = message(&folder, error);
             assert!(text.starts_with(&format!("{name} is ")), "{text}");
         }
@@ -129,7 +129,7 @@ fn a_damaged_page_is_told_as_such() {
     // the first page's header
     bytes[4..24].fill(0xff);
     std::fs::write(folder.path().join(name), bytes).unwrap();
-    let table = Table::open(&folder.path().join(name), &Options::default()).unwrap();
+    let table = Table::open(&folder.path().join(name), &ReadOptions::default()).unwrap();
     let text = message(&folder, table.read(&[("x0".into(), Kind::Number)]).unwrap_err());
     assert!(text.starts_with("t.parquet is damaged or not a Parquet file: "), "{text}");
 }
@@ -142,6 +142,6 @@ fn a_changed_number_in_an_archive_is_noticed_by_its_checksum() {
     let data = bytes.windows(4).position(|w| w == [4, 5, 6, 7]).unwrap();
     bytes[data] ^= 1;
     std::fs::write(folder.path().join(name), bytes).unwrap();
-    let text = message(&folder, Table::open(&folder.path().join(name), &Options::default()).unwrap_err());
+    let text = message(&folder, Table::open(&folder.path().join(name), &ReadOptions::default()).unwrap_err());
     assert!(text.starts_with("t.npz is damaged or not a npz file: array \"x\": "), "{text}");
 }

@@ -79,6 +79,34 @@ fn frames_encode_like_the_whole() {
 }
 
 #[test]
+fn chosen_rows_encode_as_they_do_in_the_whole() {
+    let (frame, columns) = people();
+    let encoder = Encoder::fit(&frame, &[0, 1, 2], &columns).unwrap();
+    let (whole, all) = encoder.encode(&frame).unwrap();
+    let rows = [4, 0, 3, 3];
+    let expected: Vec<f64> = rows.iter().flat_map(|r| whole[r * 7..(r + 1) * 7].to_vec()).collect();
+    let (points, unfamiliar) = encoder.encode_rows(&frame, &rows).unwrap();
+    assert_eq!((points, unfamiliar.missing["age"], unfamiliar.unseen["town"]), (expected, 2, 1));
+    // the parts of a split are together the whole
+    let mut parts = encoder.encode_rows(&frame, &[0, 1, 2]).unwrap().1;
+    parts.add(&encoder.encode_rows(&frame, &[3, 4]).unwrap().1);
+    assert_eq!(parts, all);
+    assert_eq!(encoder.encode_rows(&frame, &[]).unwrap(), (vec![], Unfamiliar::default()));
+    for (name, kind) in [("colour", Kind::Text), ("age", Kind::Number)] {
+        let target = Target::fit(&frame, &[0, 1, 2], name, kind).unwrap();
+        let (whole, some) = (target.encode(&frame).unwrap(), target.encode_rows(&frame, &rows).unwrap());
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&some.values), bits(&rows.map(|r| whole.values[r])));
+        let missing: Vec<usize> = rows.into_iter().filter(|r| whole.missing.contains(r)).collect();
+        let unseen: Vec<usize> = rows.into_iter().filter(|r| whole.unseen.contains(r)).collect();
+        assert_eq!((some.missing, some.unseen), (missing, unseen));
+        let error = target.encode_rows(&frame, &[5]).unwrap_err().to_string();
+        assert_eq!(error, "row 5 is not in the frame, which has 5");
+    }
+    assert!(encoder.encode_rows(&frame, &[0, 5]).is_err());
+}
+
+#[test]
 fn a_column_without_training_values_is_left_out() {
     let (frame, columns) = people();
     let encoder = Encoder::fit(&frame, &[3], &columns).unwrap();

@@ -1,14 +1,14 @@
 //! Every way in which a file can be wrong, and the one line that says so.
 
 use crate::common::{folder, message, numbers, open, write_npy, write_npz};
-use dkp_table::{Error, Format, Frame, Kind, Options, Table, Writer};
+use dkp_table::{Error, Format, Frame, Kind, ReadOptions, Table, Writer};
 
 fn csv_message(content: &str, columns: &[(&str, Kind)]) -> String {
     let folder = folder();
     let path = folder.path().join("t.csv");
     std::fs::write(&path, content).unwrap();
     let columns: Vec<(String, Kind)> = columns.iter().map(|(n, k)| (n.to_string(), *k)).collect();
-    let outcome = Table::open(&path, &Options::default()).and_then(|t| t.read(&columns));
+    let outcome = Table::open(&path, &ReadOptions::default()).and_then(|t| t.read(&columns));
     message(&folder, outcome.unwrap_err())
 }
 

@@ -1,7 +1,7 @@
 //! What is read is what the file says.
 
 use crate::common::{csv, folder, open, write_npy, write_npz};
-use dkp_table::{Format, Kind, Options, Table};
+use dkp_table::{Format, Kind, ReadOptions, Table};
 
 fn columns(of: &[(&str, Kind)]) -> Vec<(String, Kind)> {
     of.iter().map(|(n, k)| (n.to_string(), *k)).collect()
@@ -22,7 +22,7 @@ fn delimiters_are_found_in_the_header_outside_of_quotes() {
     ] {
         assert_eq!(csv(&folder, content).names(), names, "{content:?}");
     }
-    let options = Options { delimiter: Some(b':'), na: vec![] };
+    let options = ReadOptions { delimiter: Some(b':'), na: vec![] };
     std::fs::write(folder.path().join("t.csv"), "a:b,c\n1:2\n").unwrap();
     assert_eq!(Table::open(&folder.path().join("t.csv"), &options).unwrap().names(), ["a", "b,c"]);
 }
@@ -56,7 +56,7 @@ fn frames_are_consecutive_and_complete() {
 fn the_users_missing_values_count_by_text_and_by_value() {
     let folder = folder();
     std::fs::write(folder.path().join("t.csv"), "a,b\n-999,?\n-999.0,x\n3,y\n").unwrap();
-    let options = Options { delimiter: None, na: vec!["-999".into(), "?".into()] };
+    let options = ReadOptions { delimiter: None, na: vec!["-999".into(), "?".into()] };
     let table = Table::open(&folder.path().join("t.csv"), &options).unwrap();
     let frame = table.read(&columns(&[("a", Kind::Number), ("b", Kind::Text)])).unwrap();
     assert!(frame.numbers("a").unwrap()[..2].iter().all(|v| v.is_nan()));
@@ -70,7 +70,7 @@ fn content_counts_for_more_than_the_name() {
     let folder = folder();
     std::fs::write(folder.path().join("t.csv"), write_npy("<f8", false, "(1,)", &1.5_f64.to_le_bytes())).unwrap();
     let table = open(&folder, "t.csv").unwrap();
-    assert_eq!((table.format(), table.names()), (Format::Npy, &["x0".to_string()][..]));
+    assert_eq!((table.format(), table.names()), (Some(Format::Npy), &["x0".to_string()][..]));
 }
 
 #[test]

@@ -111,6 +111,17 @@ fn a_single_column_keeps_its_missing_rows() {
     assert!(same(&there_and_back(&frame, "t.csv", Format::Csv, &numbers(1)), &frame));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_written_file_has_the_permissions_of_any_new_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+    std::fs::write(folder.path().join("any"), "").unwrap();
+    Writer::create(&folder.path().join("t.csv"), Format::Csv, &numbers(1)).unwrap().finish().unwrap();
+    assert_eq!(mode("t.csv"), mode("any"));
+}
+
 #[test]
 fn an_unfinished_writer_leaves_nothing_and_a_finished_one_replaces() {
     let folder = folder();

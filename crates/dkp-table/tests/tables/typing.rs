@@ -1,7 +1,7 @@
 //! How columns are read, from what they hold.
 
 use crate::common::{csv, folder, message, open, write_npy};
-use dkp_table::{Kind, Options, Table};
+use dkp_table::{Kind, ReadOptions, Table};
 use std::fmt::Write as _;
 
 /// The kind that a column of these cells is as a feature, or the error.
@@ -120,7 +120,7 @@ fn typed_files_are_surveyed_by_their_types() {
     assert_eq!(survey.features(&["x0".into()]).unwrap().columns[0].1, Kind::Bool);
     assert_eq!(survey.column("x0").unwrap().levels.as_deref().unwrap(), ["false", "true"]);
     std::fs::write(folder.path().join("t.npy"), write_npy("|u1", false, "(3,)", &[9, 10, 9])).unwrap();
-    let options = Options { delimiter: None, na: vec!["10".into()] };
+    let options = ReadOptions { delimiter: None, na: vec!["10".into()] };
     let survey = Table::open(&folder.path().join("t.npy"), &options).unwrap().survey().unwrap();
     let column = survey.column("x0").unwrap();
     assert_eq!((column.numeric, column.missing, column.range), (2, 1, Some((9.0, 9.0))));

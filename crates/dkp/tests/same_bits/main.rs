@@ -142,12 +142,7 @@ fn lines() -> Vec<String> {
     let classes = data(2, 60, 1, |_, x, _| f64::from(x[0] > 0.3) + f64::from(x[1] > 0.0));
     let counts = data(2, 60, 1, |_, x, e| (x[0] + 0.3 * e).exp().round());
     let both =
-        data(
-            2,
-            60,
-            2,
-            |t, x, e| if e > 1.0 + t as f64 { f64::NAN } else { (x[t] - 0.5 * x[1 - t]).sin() + 0.1 * e },
-        );
+        data(2, 60, 2, |t, x, e| if e > 1.0 + t as f64 { f64::NAN } else { (x[t] - 0.5 * x[1 - t]).sin() + 0.1 * e });
     let batches = Options { batch: Some(25), kl_warm_up: 4, ..options() };
     let kernel = || PriorKernel::new(SquaredExponential, &[1.3, 0.7]);
     vec![
@@ -167,7 +162,12 @@ fn lines() -> Vec<String> {
             &classes,
             options(),
         ),
-        run("dgp gaussian(2), missing targets", Architecture::dgp(sqexp(), 2, 2, Arc::new(Gaussian::new(2))), &both, batches),
+        run(
+            "dgp gaussian(2), missing targets",
+            Architecture::dgp(sqexp(), 2, 2, Arc::new(Gaussian::new(2))),
+            &both,
+            batches,
+        ),
         run(
             "dgp poisson, no scales, own precisions",
             Architecture {

@@ -3,10 +3,10 @@
 mod values;
 
 use super::value::Reading;
-use super::{Pick, Rows, Stored};
+use super::{Content, Opened, Pick, Rows, Stored};
 use crate::cell::Na;
 use crate::error::one_line;
-use crate::{Column, Error, Place};
+use crate::{Column, Error, Origin, Place, ReadOptions};
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -18,9 +18,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use values::{Failure, Meaning, decode, meaning};
 
+/// Opens a Parquet file.
+pub fn open(path: &Path, _options: &ReadOptions) -> Result<Opened, Error> {
+    let (layout, names) = Layout::open(path)?;
+    Ok((Box::new(layout), names))
+}
+
 /// The columns of a Parquet file.
 #[derive(Debug)]
-pub struct Layout {
+struct Layout {
     path: PathBuf,
     /// The leaf and the meaning of each top-level column.
     columns: Vec<(usize, Meaning)>,
@@ -28,7 +34,7 @@ pub struct Layout {
 
 impl Layout {
     /// Reads the file's metadata. Gives the column names too.
-    pub fn open(path: &Path) -> Result<(Layout, Vec<String>), Error> {
+    fn open(path: &Path) -> Result<(Layout, Vec<String>), Error> {
         let file = reader(path)?;
         guard(path, || {
             let metadata = file.metadata();
@@ -40,7 +46,7 @@ impl Layout {
                 return Err(damaged(path, "a size or a position in it is negative"));
             }
             if metadata.row_groups().iter().all(|g| g.num_rows() == 0) {
-                return Err(Error::NoRows { path: path.to_path_buf() });
+                return Err(Error::NoRows { origin: path.into() });
             }
             let schema = metadata.file_metadata().schema_descr();
             let fields = schema.root_schema().get_fields();
@@ -49,9 +55,10 @@ impl Layout {
             Ok((Layout { path: path.to_path_buf(), columns }, names))
         })
     }
+}
 
-    /// What a column holds.
-    pub fn stored(&self, column: usize) -> Stored {
+impl Content for Layout {
+    fn stored(&self, column: usize) -> Stored {
         match &self.columns[column].1 {
             Meaning::Bool => Stored::Bools,
             Meaning::Signed | Meaning::Unsigned | Meaning::Float | Meaning::Half | Meaning::Decimal(_) => {
@@ -63,10 +70,9 @@ impl Layout {
         }
     }
 
-    /// All rows of some columns.
-    pub fn rows(&self, picks: Vec<Pick>, na: Na, infinite: bool) -> Result<ParquetRows<'_>, Error> {
-        let file = reader(&self.path)?;
-        Ok(ParquetRows { layout: self, file, picks, na, infinite, group: 0, readers: Vec::new(), left: 0, row: 0 })
+    fn rows(&self, picks: Vec<Pick>, na: Na, infinite: bool) -> Result<Box<dyn Rows + '_>, Error> {
+        let (file, readers) = (reader(&self.path)?, Vec::new());
+        Ok(Box::new(ParquetRows { layout: self, file, picks, na, infinite, group: 0, readers, left: 0, row: 0 }))
     }
 }
 
@@ -123,7 +129,7 @@ fn meaning_of_field(schema: &SchemaDescriptor, field: usize) -> (usize, Meaning)
 }
 
 /// Rows of some columns.
-pub struct ParquetRows<'a> {
+struct ParquetRows<'a> {
     layout: &'a Layout,
     file: SerializedFileReader<File>,
     picks: Vec<Pick>,
@@ -184,8 +190,10 @@ impl ParquetRows<'_> {
             Ok(()) if column.len() - before == count => Ok(()),
             Ok(()) => Err(damaged(path, &format!("column \"{}\" ends early", pick.name))),
             Err(Failure::File(error)) => Err(failure(path, error)),
-            Err(Failure::NotUtf8) => Err(Error::NotUtf8 { path: path.clone(), place, column: pick.name.clone() }),
-            Err(Failure::Value(refusal)) => Err(super::refused(path, place, &pick.name, refusal)),
+            Err(Failure::NotUtf8) => {
+                Err(Error::NotUtf8 { origin: Origin::File(path.clone()), place, column: pick.name.clone() })
+            }
+            Err(Failure::Value(refusal)) => Err(super::refused(Origin::File(path.clone()), place, &pick.name, refusal)),
         }
     }
 }
