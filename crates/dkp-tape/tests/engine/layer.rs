@@ -122,9 +122,9 @@ fn draw_inverse_wishart(tape: &mut Tape, layer: &Layer, psi: Node, prior: Lower)
     let a = tape.lower(diagonal, noise);
     let upper = tape.transpose(posterior.matrix());
     // G = CᵀC, C = A⁻¹Lᵀ
-    let root = tape.solve(a, upper);
+    let root = tape.lower_solve(a, upper);
     // tr(Ψ_q G⁻¹) = ‖A‖², tr(Ψ_p G⁻¹) = ‖AᵀL_q⁻¹L_p‖²
-    let ratio = tape.solve(posterior, prior.matrix());
+    let ratio = tape.lower_solve(posterior, prior.matrix());
     let ratio = tape.matmul(a.matrix().t(), ratio);
     let (trace_p, trace_q) = (tape.squared_norm(ratio), tape.squared_norm(a.matrix()));
     let traces = tape.subtract(trace_q, trace_p);
@@ -193,12 +193,12 @@ impl Problem {
         let one = draw.number(1.0);
         let inner = draw.add_diagonal(tkt, one);
         let c = draw.cholesky(inner);
-        let e = draw.solve(c, t_transposed);
+        let e = draw.lower_solve(c, t_transposed);
         let ev = draw.matmul(e, v);
         let a = draw.matmul(e.t(), ev);
         // KL = ½(log|CCᵀ| − M + ‖C⁻¹‖² + aᵀKa)
         let identity = draw.constant(m, m, &eye(m));
-        let c_inverse = draw.solve(c, identity);
+        let c_inverse = draw.lower_solve(c, identity);
         let trace = draw.squared_norm(c_inverse);
         let ka = draw.matmul(k2, a);
         let quadratic = draw.column_dots(a, ka);
@@ -219,7 +219,7 @@ impl Problem {
         let k1_tt = tile.kernel_diagonal(SquaredExponential, g1_tt, &kernels[0]);
         let (psi_it, psi_tt) = (tile.scale(hidden.delta, k1_it), tile.scale(hidden.delta, k1_tt));
         // w = L⁻¹ψ, s = ψ_tt − ‖w‖², g = ½s/Gamma(½(δ+M+2)), b = L⁻ᵀ(w + √g·ε)
-        let w = tile.solve(prior, psi_it);
+        let w = tile.lower_solve(prior, psi_it);
         let explained = tile.column_norms(w);
         let schur = tile.subtract(psi_tt, explained);
         let schur = tile.at_least(schur, 1e-10);
@@ -230,7 +230,7 @@ impl Problem {
         let noise = tile.point_normals(m);
         let scaled = tile.scale_columns(noise, g_root);
         let w = tile.add(w, scaled);
-        let weights = tile.solve_transposed(prior, w);
+        let weights = tile.lower_transposed_solve(prior, w);
         let g2_it = tile.matmul(g2, weights);
         let explained = tile.column_dots(weights, g2_it);
         let g2_tt = tile.add(g, explained);
