@@ -79,7 +79,9 @@ mod workspace;
 pub use failure::{Failure, Place, Problem};
 pub use node::{Lower, Node, Operand};
 pub use operation::Jitter;
-pub use ops::{Jet, KernelMap, ParameterArray, Point};
+pub use ops::{
+    Angular, Element, Exponential, Form, General, Jet, KernelMap, MOST_PARAMETERS, Point, Profile, Stationary,
+};
 pub use program::Program;
 pub use scopes::{Fill, Plan, Scopes, Totals, Visit, Visitor, Weights};
 pub use tape::{Memory, Tape};

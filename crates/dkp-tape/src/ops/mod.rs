@@ -37,7 +37,9 @@ mod transpose;
 #[cfg(test)]
 mod row_tests;
 
-pub use kernel::{Jet, KernelMap, ParameterArray, Point};
+pub use kernel::{
+    Angular, Element, Exponential, Form, General, Jet, KernelMap, MOST_PARAMETERS, Point, Profile, Stationary,
+};
 
 use crate::node::Node;
 

@@ -4,26 +4,19 @@
 //! Points are columns. M inducing points, B points a tile, D features; the bound's parts are the outputs.
 
 use dkp_tape::random::{Key, fill_normal};
-use dkp_tape::{Failure, Jet, KernelMap, Lower, Node, Plan, Scopes, Tape, Totals, Weights, Workspace, math};
+use dkp_tape::{Exponential, Failure, KernelMap, Lower, Node, Plan, Profile, Scopes, Tape, Totals, Weights, Workspace};
 use faer::Mat;
 
-/// h²·exp(−R/(2ℓ²)) with R = r + c − 2g; parameters h² and ℓ.
+/// h²·exp(−R/(2ℓ²)) with R = r + c − 2g; parameters h and ℓ.
 #[derive(Clone, Copy)]
 pub struct SquaredExponential;
 
 impl KernelMap for SquaredExponential {
-    type Parameters = [f64; 2];
-    const NAMES: &'static [&'static str] = &["squared height", "lengthscale"];
-    const OF_DISTANCE: bool = true;
+    type Form = Exponential<0>;
 
     #[inline(always)]
-    fn at(&self, [h2, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
-        let distance = math::positive_part(row + col - 2.0 * g);
-        let inverse = 1.0 / l; // the same for all elements: not repeated in the loop
-        let precision = inverse * inverse;
-        let correlation = math::exp(-0.5 * precision * distance);
-        let value = h2 * correlation;
-        Jet::of_distance(value, -0.5 * precision * value, [correlation, precision * inverse * value * distance])
+    fn at(&self, _: &[f64; 0], u: f64) -> Profile<0> {
+        Profile { value: -0.5 * u, slope: -0.5, parameters: [] }
     }
 }
 
@@ -153,7 +146,7 @@ impl Problem {
         let xi = r.leaf("inducing inputs", normal(1, d, m, 1.0));
         let omega = r.layer("omega", d, 2);
         let hidden = r.layer("hidden", m, 3);
-        let kernels = [1, 2].map(|k| [r.positive(&format!("h{k}²"), 1.2), r.positive(&format!("l{k}"), 1.5)]);
+        let kernels = [1, 2].map(|k| [r.positive(&format!("h{k}"), 1.1), r.positive(&format!("l{k}"), 1.5)]);
         let t = r.leaf("T", Mat::from_fn(m, m, |i, j| if i == j { 2.0 } else { 0.01 * ((i + 2 * j) as f64).sin() }));
         let v = r.leaf("v", normal(4, m, 1, 1.0));
         let noise = r.positive("noise variance", 0.3);
