@@ -50,14 +50,14 @@ fn operations(m: usize, b: usize) {
     let rate = 2.0 * (m * m * b) as f64 / product;
     println!("\n(M, B) = ({m}, {b}); plain product M×M by M×B: {:.1} µs, {:.1} GFLOP/s", product * 1e6, rate * 1e-9);
     println!("useful flops: rate relative to the product's; others: ns an element");
-    println!("{:26} {:>12} {:>12} {:>12} {:>12}", "", "forward µs", "", "backward µs", "");
+    println!("{:40} {:>12} {:>12} {:>12} {:>12}", "", "forward µs", "", "backward µs", "");
     let (square, wide, tall, row, column, number) = ((m, m), (m, b), (b, m), (1, b), (m, 1), (1, 1));
     let mmb = (m * m * b) as f64;
     let mmm = (m * m * m) as f64;
     let costly = |name, arguments: &[(usize, usize)], forward, backward, record: Record| Case {
         name,
         arguments: arguments.to_vec(),
-        takes_factor: name.starts_with("solve") || name.contains('L'),
+        takes_factor: name.contains('L'),
         flops: Some([forward, backward]),
         record,
     };
@@ -78,8 +78,8 @@ fn operations(m: usize, b: usize) {
             let one = t.number(1.0);
             t.cholesky_of_sum(one, x[0], x[1]).matrix()
         }),
-        costly("lower_matmul L·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
-            t.lower_matmul(l.expect("a factor"), x[1])
+        costly("lower_times L·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
+            t.lower_times(l.expect("a factor"), x[1])
         }),
         costly("times_lower X·L", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
             t.times_lower(x[1], l.expect("a factor"))
@@ -87,24 +87,26 @@ fn operations(m: usize, b: usize) {
         costly("times_lower_transposed X·Lᵀ", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
             t.times_lower_transposed(x[1], l.expect("a factor"))
         }),
-        costly("divide_transposed X·L⁻ᵀ", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
-            t.divide_transposed(x[1], l.expect("a factor"))
+        costly("over_lower_transposed X·L⁻ᵀ", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
+            t.over_lower_transposed(x[1], l.expect("a factor"))
         }),
-        costly("quotient_row_norms ‖L⁻¹x‖²", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
-            t.quotient_row_norms(x[1], l.expect("a factor"))
+        costly("over_lower_transposed_row_norms ‖L⁻¹x‖²", &[square, tall], mmb, 2.0 * mmb, |t, x, l| {
+            t.over_lower_transposed_row_norms(x[1], l.expect("a factor"))
         }),
-        costly("lower_square L·Lᵀ", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
-            t.lower_square(l.expect("a factor"))
+        costly("symmetric_product_lower L·Lᵀ", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
+            t.symmetric_product_lower(l.expect("a factor"))
         }),
-        costly("lower_solve L⁻¹·L", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
-            t.lower_solve(l.expect("a factor"), l.expect("a factor")).matrix()
+        costly("lower_solve_lower L⁻¹·L", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
+            t.lower_solve_lower(l.expect("a factor"), l.expect("a factor")).matrix()
         }),
-        costly("quotient_norm ‖L⁻¹L‖²", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
-            t.quotient_norm(l.expect("a factor"), l.expect("a factor"))
+        costly("lower_solve_lower_squared_norm ‖L⁻¹L‖²", &[square], mmm / 3.0, mmm * 2.0 / 3.0, |t, _, l| {
+            t.lower_solve_lower_squared_norm(l.expect("a factor"), l.expect("a factor"))
         }),
-        costly("solve L⁻¹·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| t.solve(l.expect("a factor"), x[1])),
-        costly("solve_transposed L⁻ᵀ·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
-            t.solve_transposed(l.expect("a factor"), x[1])
+        costly("lower_solve L⁻¹·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
+            t.lower_solve(l.expect("a factor"), x[1])
+        }),
+        costly("lower_transposed_solve L⁻ᵀ·X", &[square, wide], mmb, 2.0 * mmb, |t, x, l| {
+            t.lower_transposed_solve(l.expect("a factor"), x[1])
         }),
         cheap("lower", &[square], |t, x, _| lower(t, x[0]).matrix()),
         cheap("log_det", &[square], |t, _, l| t.log_det(l.expect("a factor"))),
@@ -156,7 +158,7 @@ fn operations(m: usize, b: usize) {
 
 fn time_case(case: &Case, rate: f64) {
     let elements = (case.arguments[0].0 * case.arguments[0].1) as f64;
-    print!("{:26}", case.name);
+    print!("{:40}", case.name);
     for (i, seconds) in case_seconds(case).into_iter().enumerate() {
         let per = match case.flops {
             Some(flops) => format!("{:.2}", flops[i] / seconds / rate),

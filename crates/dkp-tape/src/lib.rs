@@ -15,6 +15,26 @@
 //! is right for symmetric changes, and `symmetric_product` accepts any gradient. Of a [`Lower`] matrix's gradient only the
 //! lower triangle has a meaning.
 //!
+//! # Products and quotients of triangles
+//!
+//! The name of an operation is its formula, read from left to right, and its arguments stand in that order. `lower` is a [`Lower`] matrix, and a
+//! general matrix is not named; `times` is a product, `solve` one with an inverse on its left, `over` one with an inverse on its right. Where both
+//! are triangular, so is the result. A name that goes on with another operation's (`_squared_norm`, `_row_norms`) does both in one.
+//!
+//! | formula | for a matrix X | for a triangle B |
+//! |---|---|---|
+//! | L·X, Lᵀ·X | [`lower_times(l, x)`](Tape::lower_times), [`lower_transposed_times(l, x)`](Tape::lower_transposed_times) | |
+//! | X·L, X·Lᵀ | [`times_lower(x, l)`](Tape::times_lower), [`times_lower_transposed(x, l)`](Tape::times_lower_transposed) | |
+//! | L⁻¹·X, L⁻ᵀ·X | [`lower_solve(l, x)`](Tape::lower_solve), [`lower_transposed_solve(l, x)`](Tape::lower_transposed_solve) | [`lower_solve_lower(l, b)`](Tape::lower_solve_lower) |
+//! | ‖L⁻¹·B‖² | | [`lower_solve_lower_squared_norm(l, b)`](Tape::lower_solve_lower_squared_norm) |
+//! | X·L⁻ᵀ | [`over_lower_transposed(x, l)`](Tape::over_lower_transposed) | |
+//! | its rows' squared norms | [`over_lower_transposed_row_norms(x, l)`](Tape::over_lower_transposed_row_norms) | |
+//! | B·L⁻¹ | | [`lower_over_lower(b, l)`](Tape::lower_over_lower) |
+//! | X·Xᵀ | [`symmetric_product(x)`](Tape::symmetric_product) | [`symmetric_product_lower(b)`](Tape::symmetric_product_lower) |
+//! | s·X | [`scale(s, x)`](Tape::scale) | [`scale_lower(s, b)`](Tape::scale_lower) |
+//!
+//! # Example
+//!
 //! ```
 //! use dkp_tape::{Pass, Tape, random::Key};
 //!
@@ -25,7 +45,7 @@
 //! let linear = tape.symmetric_product(x);
 //! let k = tape.add_diagonal(linear, noise);
 //! let l = tape.cholesky(k);
-//! let white = tape.solve(l, y);
+//! let white = tape.lower_solve(l, y);
 //! let (fit, volume) = (tape.squared_norm(white), tape.log_det(l));
 //! let twice = tape.add(fit, volume);
 //! let log_density = tape.affine(twice, -0.5, -1.5 * std::f64::consts::TAU.ln());
@@ -59,7 +79,9 @@ mod workspace;
 pub use failure::{Failure, Place, Problem};
 pub use node::{Lower, Node, Operand};
 pub use operation::Jitter;
-pub use ops::{Jet, KernelMap, ParameterArray, Point};
+pub use ops::{
+    Angular, Element, Exponential, Form, General, Jet, KernelMap, MOST_PARAMETERS, Point, Profile, Stationary,
+};
 pub use program::Program;
 pub use scopes::{Fill, Plan, Scopes, Totals, Visit, Visitor, Weights};
 pub use tape::{Memory, Tape};

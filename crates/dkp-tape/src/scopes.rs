@@ -5,88 +5,23 @@
 //! place, and chunks, then draws, are added in order. So memory does not grow with the number of tiles, and the result is the
 //! same to the bit on any number of threads.
 
+mod plan;
+mod pool;
+mod sum;
+
+pub use plan::{Fill, Plan, Totals, Visit, Visitor, Weights};
+
 use crate::failure::Failure;
-use crate::math::vectorized;
 use crate::operation::Jitter;
 use crate::program::{Gradient, Kind, Program};
 use crate::random::Key;
 use crate::workspace::{Buffer, Pass, Workspace, buffer};
+use pool::Pool;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-
-/// How much there is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Posterior draws.
-    pub draws: usize,
-    /// Tiles of data points, the same for every draw.
-    pub tiles: usize,
-}
-
-impl Plan {
-    /// Chunks that the tiles of a draw are divided into: enough for about ten pieces of work in all, since each adds up gradients of its own.
-    fn chunks(&self) -> usize {
-        const PIECES: usize = 10;
-        PIECES.div_ceil(self.draws.max(1)).min(self.tiles).max(1)
-    }
-
-    fn chunk(&self, c: usize) -> Range<usize> {
-        c * self.tiles / self.chunks()..(c + 1) * self.tiles / self.chunks()
-    }
-}
-
-/// Sums of the programs' outputs: of the step, over draws, and over draws and tiles.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Totals {
-    /// The step's outputs.
-    pub step: Vec<f64>,
-    /// The draws' outputs, summed over draws.
-    pub draw: Vec<f64>,
-    /// The tiles' outputs, summed over draws and tiles.
-    pub tile: Vec<f64>,
-    /// The jitter that all of them needed.
-    pub jitter: Jitter,
-}
-
-/// Weights of the outputs in the function that is differentiated: f = Σ weight·total.
-#[derive(Clone, Copy, Debug)]
-pub struct Weights<'a> {
-    /// One for each output of the step.
-    pub step: &'a [f64],
-    /// One for each output of a draw.
-    pub draw: &'a [f64],
-    /// One for each output of a tile.
-    pub tile: &'a [f64],
-}
-
-/// Sets a tile's inputs and point ids: called with the tile's number, on any thread.
-pub type Fill<'a> = &'a (dyn Fn(usize, &mut Workspace) -> Result<(), Failure> + Sync);
-
-/// What a run shows while it goes on: values of a draw's or a tile's nodes.
-#[derive(Clone, Copy, Debug)]
-pub enum Visit<'a> {
-    /// A draw, after its forward pass.
-    Draw {
-        /// Its number.
-        draw: usize,
-        /// Its values.
-        run: &'a Workspace,
-    },
-    /// A tile, after its forward pass.
-    Tile {
-        /// The draw's number.
-        draw: usize,
-        /// The tile's number.
-        tile: usize,
-        /// Its values.
-        run: &'a Workspace,
-    },
-}
-
-/// Looks at values that no output holds: called on any thread, in any order.
-pub type Visitor<'a> = &'a (dyn Fn(Visit<'_>) + Sync);
+use sum::GradientSum;
 
 /// A step program, a draw program nested in it, and a tile program nested in both, with the memory to run them.
 ///
@@ -128,7 +63,8 @@ pub struct Scopes {
     draw_benches: Pool<DrawBench>,
     tile_benches: Pool<Workspace>,
     results: Vec<Mutex<DrawResult>>,
-    tally: Mutex<Tally>,
+    /// What all draws together have for the step's nodes that the draw program reads.
+    draw_gradients: Mutex<GradientSum>,
     totals: Totals,
 }
 
@@ -156,8 +92,9 @@ struct Chunk {
 
 /// What a draw leaves behind.
 struct DrawResult {
-    /// Gradients for the step's nodes that the draw program reads, and that tiles read directly.
+    /// Gradients for the step's nodes that the draw program reads: this draw's, until they are added to the others'.
     draw_gradients: Buffer,
+    /// Gradients for the step's nodes that tiles read directly.
     tile_gradients: Buffer,
     draw_outputs: Vec<f64>,
     tile_outputs: Vec<f64>,
@@ -205,7 +142,7 @@ impl Scopes {
             draw_benches: Pool::default(),
             tile_benches: Pool::default(),
             results: Vec::new(),
-            tally: Mutex::default(),
+            draw_gradients: Mutex::default(),
             totals: Totals::default(),
         }
     }
@@ -263,19 +200,25 @@ impl Scopes {
         }
         self.sum_outputs(plan);
         if let Some(weights) = weights {
-            for (d, result) in self.results[..plan.draws].iter().enumerate() {
-                let result = lock(result);
-                // the first has the sum of all
-                for r in self.draw_returns.iter().filter(|_| d == 0) {
-                    self.step.add_adjoint(r.index, &result.draw_gradients[r.range.clone()]);
-                }
-                for r in self.tile_returns.iter().filter(|r| r.depth == 0) {
-                    self.step.add_adjoint(r.index, &result.tile_gradients[r.range.clone()]);
-                }
-            }
+            self.return_gradients(plan);
             self.step.backward(weights.step)?;
         }
         Ok(&self.totals)
+    }
+
+    /// Carries what draws and their tiles have for the step's nodes over to the step.
+    fn return_gradients(&mut self, plan: Plan) {
+        if let Some(sum) = lock(&self.draw_gradients).get() {
+            for r in &self.draw_returns {
+                self.step.add_adjoint(r.index, &sum[r.range.clone()]);
+            }
+        }
+        for result in &self.results[..plan.draws] {
+            let result = lock(result);
+            for r in self.tile_returns.iter().filter(|r| r.depth == 0) {
+                self.step.add_adjoint(r.index, &result.tile_gradients[r.range.clone()]);
+            }
+        }
     }
 
     /// Allocates what this job needs beyond what is there.
@@ -295,7 +238,7 @@ impl Scopes {
         });
         // an evaluation may have a thousand draws: gradients are not kept for those
         if job.weights.is_some() {
-            lock(&self.tally).begin(draws);
+            lock(&self.draw_gradients).begin(draws, draw.gradients);
             for result in &self.results[..draws] {
                 let result = &mut *lock(result);
                 let grow = |b: &mut Buffer, len: usize| b.resize(b.len().max(len), 0.0);
@@ -335,7 +278,7 @@ impl Scopes {
         if job.weights.is_some() {
             std::mem::swap(&mut bench.run.gradients, &mut result.draw_gradients);
             drop(result);
-            lock(&self.tally).finish(d, &self.results);
+            lock(&self.draw_gradients).finish(d, &self.results);
         }
         self.draw_benches.put(bench);
     }
@@ -466,37 +409,6 @@ impl Scopes {
     }
 }
 
-/// Which draws have finished; their gradients are added to those of the first in the draws' order, whichever finishes first.
-#[derive(Default)]
-struct Tally {
-    finished: Vec<bool>,
-    /// How many have been added.
-    added: usize,
-}
-
-impl Tally {
-    fn begin(&mut self, draws: usize) {
-        self.finished.clear();
-        self.finished.resize(draws, false);
-        self.added = 0;
-    }
-
-    /// Adds what can be added now that draw d has finished.
-    fn finish(&mut self, d: usize, results: &[Mutex<DrawResult>]) {
-        self.finished[d] = true;
-        while self.finished.get(self.added) == Some(&true) {
-            if self.added > 0 {
-                let (mut total, own) = (lock(&results[0]), lock(&results[self.added]));
-                vectorized(
-                    #[inline(always)]
-                    || total.draw_gradients.iter_mut().zip(&*own.draw_gradients).for_each(|(t, o)| *t += o),
-                );
-            }
-            self.added += 1;
-        }
-    }
-}
-
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(|e| e.into_inner())
 }
@@ -517,42 +429,6 @@ fn returns(program: &Program) -> Vec<Return> {
         returns.push(Return { depth, index, range: offset..offset + slot.rows * slot.cols });
     }
     returns
-}
-
-/// Benches that nobody works at, each with the thread that did last: its memory is in that core's caches, and it gets it again.
-struct Pool<T>(Mutex<Vec<(Option<usize>, T)>>);
-
-impl<T> Default for Pool<T> {
-    fn default() -> Pool<T> {
-        Pool(Mutex::default())
-    }
-}
-
-impl<T> Pool<T> {
-    fn all(&mut self) -> &mut Vec<(Option<usize>, T)> {
-        self.0.get_mut().unwrap_or_else(|e| e.into_inner())
-    }
-
-    /// Makes it that many.
-    fn grow(&mut self, count: usize, make: impl Fn() -> T) {
-        let all = self.all();
-        all.resize_with(all.len().max(count), || (None, make()));
-    }
-
-    /// There are enough unless `fill` itself waits for other threads: then one more is made.
-    fn take(&self, make: impl FnOnce() -> T) -> T {
-        let thread = rayon::current_thread_index();
-        let mut all = lock(&self.0);
-        let of = |last: Option<usize>| all.iter().position(|(thread, _)| *thread == last);
-        match of(thread).or_else(|| of(None)).or(all.len().checked_sub(1)) {
-            Some(index) => all.swap_remove(index).1,
-            None => make(),
-        }
-    }
-
-    fn put(&self, bench: T) {
-        lock(&self.0).push((rayon::current_thread_index(), bench));
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod timer;
 
 use dkp::kernels::*;
 use dkp_tape::random::Key;
-use dkp_tape::{KernelMap, Node, ParameterArray, Pass, Tape};
+use dkp_tape::{KernelMap, Node, Pass, Tape};
 use timer::seconds;
 
 const ROWS: usize = 100;
@@ -33,7 +33,7 @@ fn main() {
 fn time<K: KernelMap>(name: &str, kernel: K) {
     let mut tape = Tape::new(name);
     let (x, z) = (tape.leaf("x", 10, ROWS), tape.leaf("z", 10, COLS));
-    let theta: Vec<Node> = (0..K::Parameters::COUNT).map(|_| tape.leaf("parameter", 1, 1)).collect();
+    let theta: Vec<Node> = K::names().iter().map(|_| tape.leaf("parameter", 1, 1)).collect();
     let (g, rows, cols) = (tape.matmul(x.t(), z), tape.column_norms(x), tape.column_norms(z));
     let mut without = tape.nested("without");
     let element = without.slice(g, 0..1, 0..1);

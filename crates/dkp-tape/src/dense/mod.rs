@@ -19,7 +19,7 @@ pub(crate) use lower_product::lower_product;
 pub(crate) use rows::{Factor, Part, apply_to_rows, divide_scaled_rows};
 pub(crate) use solve::{Side, solve_in_place};
 pub(crate) use transpose::{clear_lower, clear_upper, mirror_lower, symmetrise, transpose_lower, transpose_upper};
-pub(crate) use triangular::{lower_times, upper_times};
+pub(crate) use triangular::{lower_times, lower_transposed_times};
 
 use faer::linalg::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

@@ -20,7 +20,13 @@ pub(crate) fn lower_times(mut dst: MatMut<'_, f64>, accum: Accum, l: MatRef<'_, 
 }
 
 /// dst ← [dst +] α·Lᵀ·B for lower-triangular L, at half the cost of the product.
-pub(crate) fn upper_times(mut dst: MatMut<'_, f64>, accum: Accum, l: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
+pub(crate) fn lower_transposed_times(
+    mut dst: MatMut<'_, f64>,
+    accum: Accum,
+    l: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    alpha: f64,
+) {
     let n = l.nrows();
     for (start, end) in panels(n) {
         let rows = dst.rb_mut().subrows_mut(start, end - start);
@@ -47,7 +53,7 @@ mod tests {
             lower_times(y.as_mut(), Accum::Add, l.as_ref(), x.as_ref(), 2.0);
             check(y, &x + faer::Scale(2.0) * (&l * &x));
             let mut y = x.clone();
-            upper_times(y.as_mut(), Accum::Replace, l.as_ref(), x.as_ref(), 2.0);
+            lower_transposed_times(y.as_mut(), Accum::Replace, l.as_ref(), x.as_ref(), 2.0);
             check(y, faer::Scale(2.0) * (l.transpose() * &x));
         }
     }

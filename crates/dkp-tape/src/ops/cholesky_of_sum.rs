@@ -146,7 +146,7 @@ mod tests {
             });
             let [alpha, a, b] = terms(&mut tape, &nodes);
             let l = tape.cholesky_of_sum(alpha, a, b);
-            let product = tape.lower_square(l);
+            let product = tape.symmetric_product_lower(l);
             let scaled = tape.scale(alpha, a);
             let sum = tape.add(scaled, b);
             let mut run = tape.finish().workspace();

@@ -1,18 +1,20 @@
-//! K_ij = k(g_ij, r_i, c_j; θ): kernels of a Gram matrix, value and all derivatives in one pass.
+//! K_ij = k(g_ij, r_i, c_j; θ): kernels of a Gram matrix.
 //!
-//! Adjoints, from the derivatives kept by the forward pass: ḡ_ij += K̄_ij·∂k/∂g, r̄_i += Σ_j K̄_ij·∂k/∂r,
+//! Adjoints, from what the kernel's form keeps of the forward pass: ḡ_ij += K̄_ij·∂k/∂g, r̄_i += Σ_j K̄_ij·∂k/∂r,
 //! c̄_j += Σ_i K̄_ij·∂k/∂c, θ̄ += Σ_ij K̄_ij·∂k/∂θ. In a symmetric block r and c are the diagonal of g itself.
 
+mod form;
 mod map;
 
-pub use map::{Jet, KernelMap, ParameterArray, Point};
+pub use form::{Angular, Exponential, Form, General, Stationary};
+pub use map::{Element, Jet, KernelMap, MOST_PARAMETERS, Point, Profile};
 
 use super::{scalar, square, vector};
 use crate::math::vectorized;
 use crate::operation::{Adjoint, Forward, Inputs, Operation, sum, sum_of};
 use crate::{Memory, Node, Problem, Tape};
 use faer::Accum;
-use map::MOST_PARAMETERS;
+use form::{MOST_KEPT, Passes, Theta};
 
 impl Tape {
     /// The kernel over a symmetric block: K_ij = k(g_ij, g_ii, g_jj). Parameters are 1×1 nodes.
@@ -45,17 +47,15 @@ impl Tape {
         arguments: &[Node],
         parameters: &[Node],
     ) -> Node {
-        let (count, names) = (parameters.len(), K::NAMES);
+        let (count, names) = (parameters.len(), K::names());
         assert!(count == names.len(), "{name}: {count} parameters for a kernel of {names:?}");
         parameters.iter().for_each(|p| scalar(name, *p));
-        kernel.check_claims(name);
         let arguments = [arguments, parameters].concat();
         let g = arguments[0];
         let planes = if arguments.iter().any(|a| a.differentiable) { Kernel::<K>::PLANES } else { 0 };
         let height = kernel.height(g.rows(), g.len());
-        let saved = if K::FROM_VALUE { 0 } else { planes * g.len() };
         // sums of rows, columns and parameters, a diagonal, and what is summed for a column; or a diagonal and its roots
-        let memory = Memory { saved, scratch: (3 + names.len()) * height + g.cols() };
+        let memory = Memory { saved: planes * g.len(), scratch: (3 + names.len()) * height + g.cols() };
         self.record(Box::new(kernel), &arguments, (g.rows(), g.cols()), memory)
     }
 }
@@ -75,77 +75,22 @@ struct Kernel<K> {
 }
 
 impl<K: KernelMap> Kernel<K> {
-    /// Derivatives kept in front of those in the parameters: ∂g, and ∂r and ∂c unless they follow from it.
-    const DIRECT: usize = if K::OF_DISTANCE { 1 } else { 3 };
-    /// The first parameter whose derivative is kept.
-    const FIRST: usize = if K::HAS_HEIGHT { 1 } else { 0 };
-    const PLANES: usize = Self::DIRECT + Self::COUNT - Self::FIRST;
+    /// Numbers that are kept of an element.
+    const PLANES: usize = K::Form::KEPT;
     const COUNT: usize = {
-        let count = K::Parameters::COUNT;
+        assert!(K::NAMES.len() == K::Form::OWN, "a kernel's parameters have one name each");
+        let count = K::Form::NAMES.len() + K::Form::OWN;
         assert!(count <= MOST_PARAMETERS, "a kernel has at most four parameters");
-        assert!(count == K::NAMES.len(), "a kernel's parameters have one name each");
         count
     };
-
-    /// Elements of a column of n from the derivatives that were kept, and its values.
-    #[inline(always)]
-    fn kept<'a>(
-        theta: &K::Parameters,
-        planes: &'a [f64],
-        values: &'a [f64],
-    ) -> impl Fn(usize) -> Jet<K::Parameters> + 'a {
-        let n = values.len();
-        let plane = |p: usize| if p < Self::PLANES { &planes[p * n..][..n] } else { &[] };
-        let [dg, dr, dc] = [0, 1, 2].map(plane);
-        let dp: [&[f64]; MOST_PARAMETERS] =
-            std::array::from_fn(|p| plane(Self::DIRECT + p.max(Self::FIRST) - Self::FIRST));
-        let height = if K::HAS_HEIGHT { 2.0 / theta.elements()[0] } else { 0.0 };
-        #[inline(always)]
-        move |i| {
-            let (value, g) = (values[i], dg[i]);
-            let [row, col] = if K::OF_DISTANCE { [-0.5 * g; 2] } else { [dr[i], dc[i]] };
-            let parameters = K::Parameters::gather(
-                #[inline(always)]
-                |p| if K::HAS_HEIGHT && p == 0 { height * value } else { dp[p][i] },
-            );
-            Jet { value, g, row, col, parameters }
-        }
-    }
-
-    /// That derivatives follow from others if the kernel says so, at a point.
-    #[track_caller]
-    fn check_claims(&self, name: &str) {
-        let jet = self.map.at(&K::Parameters::gather(|_| 1.0), 0.25, 1.0, 1.5);
-        let follows = |d: f64| (d + 0.5 * jet.g).abs() <= 1e-9 * jet.g.abs();
-        let consistent = !K::OF_DISTANCE || (follows(jet.row) && follows(jet.col));
-        assert!(consistent, "{name}: OF_DISTANCE is set, but ∂k/∂r and ∂k/∂c are not −½∂k/∂g");
-        let twice = 2.0 * jet.value;
-        let consistent = !K::HAS_HEIGHT || (jet.parameters.elements()[0] - twice).abs() <= 1e-9 * twice.abs();
-        assert!(consistent, "{name}: HAS_HEIGHT is set, but ∂k/∂h is not 2k/h");
-        let again = self.map.again(&K::Parameters::gather(|_| 1.0), 0.25, 1.0, 1.5, jet.value);
-        let all = |jet: &Jet<K::Parameters>| [&[jet.g, jet.row, jet.col], jet.parameters.elements()].concat();
-        let consistent =
-            !K::FROM_VALUE || all(&again).iter().zip(all(&jet)).all(|(a, d)| (a - d).abs() <= 1e-9 * d.abs());
-        assert!(consistent, "{name}: `again` has other derivatives than `at`");
-        let between = self.map.between(&K::Parameters::gather(|_| 1.0), 0.25, Point::new(1.0), Point::new(1.5));
-        let pairs = [(between.value, jet.value)].into_iter().chain(all(&between).into_iter().zip(all(&jet)));
-        let consistent = !K::OF_LENGTHS || pairs.into_iter().all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs());
-        assert!(consistent, "{name}: `between` is another kernel than `at`");
-    }
-
-    /// The kernel between two points, whose roots are known if it asks for them.
-    #[inline(always)]
-    fn element(&self, theta: &K::Parameters, g: f64, row: Point, col: Point) -> Jet<K::Parameters> {
-        if K::OF_LENGTHS { self.map.between(theta, g, row, col) } else { self.map.at(theta, g, row.square, col.square) }
-    }
 
     /// How many arguments stand before the parameters.
     fn blocks(&self) -> usize {
         if self.block == Block::Cross { 3 } else { 1 }
     }
 
-    fn parameters(&self, inputs: &Inputs<'_>) -> K::Parameters {
-        K::Parameters::gather(|p| inputs.scalar(self.blocks() + p))
+    fn parameters(&self, inputs: &Inputs<'_>) -> Theta {
+        std::array::from_fn(|p| if p < Self::COUNT { inputs.scalar(self.blocks() + p) } else { 0.0 })
     }
 
     /// A vector of diagonal elements is one column, whichever way it lies.
@@ -153,37 +98,69 @@ impl<K: KernelMap> Kernel<K> {
         if self.block == Block::Diagonal { size } else { rows }
     }
 
-    /// Hands out the values of n elements of a column, and fills `planes` with their derivatives if there is room for them.
+    /// Hands out the values of n elements of a column, and fills `planes` with what is kept of them if there is room for it.
     #[inline(always)]
     fn column(
+        &self,
+        theta: &Theta,
         n: usize,
-        jet: impl Fn(usize) -> Jet<K::Parameters>,
+        element: impl Fn(usize) -> Element<Point>,
         mut value: impl FnMut(usize, f64),
         planes: &mut [f64],
     ) {
         if planes.is_empty() {
             for i in 0..n {
-                value(i, jet(i).value);
+                let own = K::Form::forward(
+                    &self.map,
+                    theta,
+                    element(i),
+                    #[inline(always)]
+                    |_, _| (),
+                );
+                value(i, own);
             }
             return;
         }
-        let mut planes = planes.chunks_exact_mut(n);
-        let mut next = || &mut planes.next().unwrap_or_default()[..n];
-        let dg = next();
-        let [dr, dc] = if K::OF_DISTANCE { [&mut [][..], &mut []] } else { [next(), next()] };
-        let dp: [&mut [f64]; MOST_PARAMETERS] =
-            std::array::from_fn(|p| if (Self::FIRST..Self::COUNT).contains(&p) { next() } else { &mut [] });
+        let mut rest = planes.chunks_exact_mut(n);
+        let mut next = || &mut rest.next().unwrap_or_default()[..n];
+        let mut plane = |k: usize| if k < Self::PLANES { next() } else { &mut [] };
+        // one by one: from a loop over k the compiler makes no vector code
+        let planes: [&mut [f64]; MOST_KEPT] = [plane(0), plane(1), plane(2), plane(3), plane(4), plane(5), plane(6)];
         for i in 0..n {
-            let jet = jet(i);
-            value(i, jet.value);
-            dg[i] = jet.g;
-            if !K::OF_DISTANCE {
-                dr[i] = jet.row;
-                dc[i] = jet.col;
-            }
-            for p in Self::FIRST..Self::COUNT {
-                dp[p][i] = jet.parameters.elements()[p];
-            }
+            let own = K::Form::forward(
+                &self.map,
+                theta,
+                element(i),
+                #[inline(always)]
+                |k, x| planes[k][i] = x,
+            );
+            value(i, own);
+        }
+    }
+
+    /// Elements of a column from what was kept of it, and its values.
+    #[inline(always)]
+    fn jets<'a>(
+        &'a self,
+        theta: &'a Theta,
+        element: impl Fn(usize) -> Element + 'a,
+        planes: &'a [f64],
+        values: &'a [f64],
+    ) -> impl Fn(usize) -> Jet<MOST_PARAMETERS> + 'a {
+        let n = values.len();
+        let plane = |k: usize| if k < Self::PLANES { &planes[k * n..][..n] } else { &[] };
+        // one by one, as in `column`
+        let planes: [&[f64]; MOST_KEPT] = [plane(0), plane(1), plane(2), plane(3), plane(4), plane(5), plane(6)];
+        #[inline(always)]
+        move |i| {
+            K::Form::backward(
+                &self.map,
+                theta,
+                element(i),
+                values[i],
+                #[inline(always)]
+                |k| planes[k][i],
+            )
         }
     }
 
@@ -219,7 +196,7 @@ impl<K: KernelMap> Operation for Kernel<K> {
         let (roots, scratch) = scratch.split_at_mut(height);
         let (r, c) = self.diagonals(&inputs, rows, diagonal);
         let inverses = &mut scratch[..height];
-        for ((root, inverse), &r) in roots.iter_mut().zip(&mut *inverses).zip(if K::OF_LENGTHS { r } else { &[] }) {
+        for ((root, inverse), &r) in roots.iter_mut().zip(&mut *inverses).zip(if K::Form::ROOTS { r } else { &[] }) {
             let point = Point::new(r);
             (*root, *inverse) = (point.root, point.inverse);
         }
@@ -235,20 +212,22 @@ impl<K: KernelMap> Operation for Kernel<K> {
                     let (g, c) = (&g[..height], c[j]);
                     let out = &mut out[..height];
                     if self.block == Block::Diagonal {
-                        Self::column(
+                        self.column(
+                            &theta,
                             height,
                             #[inline(always)]
-                            |i| self.element(&theta, g[i], diagonal.point(i), diagonal.point(i)),
+                            |i| Element { g: g[i], row: diagonal.point(i), col: diagonal.point(i) },
                             #[inline(always)]
                             |i, v| out[i] = v,
                             saved,
                         );
                     } else {
                         let c = Point::new(c);
-                        Self::column(
+                        self.column(
+                            &theta,
                             height,
                             #[inline(always)]
-                            |i| self.element(&theta, g[i], diagonal.point(i), c),
+                            |i| Element { g: g[i], row: diagonal.point(i), col: c },
                             #[inline(always)]
                             |i, v| out[i] = v,
                             saved,
@@ -287,33 +266,30 @@ impl<K: KernelMap> Operation for Kernel<K> {
                         None => None,
                     };
                     let sums = Sums { rows: row_sums, column: terms, parameters: parameter_sums };
-                    if !K::FROM_VALUE {
-                        let planes = &saved[j * Self::PLANES * height..(j + 1) * Self::PLANES * height];
-                        let kept = Self::kept(&theta, planes, values);
-                        if alone {
-                            sums.add::<K>(
-                                seed,
-                                target,
-                                #[inline(always)]
-                                |i| kept(i).of_equals(),
-                            );
-                        } else {
-                            sums.add::<K>(seed, target, kept);
-                        }
-                    } else if alone {
+                    let planes = &saved[j * Self::PLANES * height..(j + 1) * Self::PLANES * height];
+                    if alone {
+                        let jet = self.jets(
+                            &theta,
+                            #[inline(always)]
+                            |i| Element { g: g[i], row: r[i], col: r[i] },
+                            planes,
+                            values,
+                        );
                         sums.add::<K>(
                             seed,
                             target,
                             #[inline(always)]
-                            |i| self.map.again(&theta, g[i], r[i], r[i], values[i]).of_equals(),
+                            |i| jet(i).of_equals(),
                         );
                     } else {
-                        sums.add::<K>(
-                            seed,
-                            target,
+                        let jet = self.jets(
+                            &theta,
                             #[inline(always)]
-                            |i| self.map.again(&theta, g[i], r[i], c, values[i]),
+                            |i| Element { g: g[i], row: r[i], col: c },
+                            planes,
+                            values,
                         );
+                        sums.add::<K>(seed, target, jet);
                     }
                     col_sums[j] = sum_of(terms, terms, |t, _, sum| sum + t);
                 }
@@ -356,7 +332,7 @@ impl<'a, K: KernelMap> Diagonal<'a, K> {
 
     #[inline(always)]
     fn point(&self, i: usize) -> Point {
-        let [root, inverse] = if K::OF_LENGTHS { [self.roots[i], self.inverses[i]] } else { [0.0; 2] };
+        let [root, inverse] = if K::Form::ROOTS { [self.roots[i], self.inverses[i]] } else { [0.0; 2] };
         Point { square: self.squares[i], root, inverse }
     }
 }
@@ -377,7 +353,7 @@ impl Sums<'_> {
         self,
         seed: &[f64],
         target: Option<(&mut [f64], Accum)>,
-        jet: impl Fn(usize) -> Jet<K::Parameters>,
+        jet: impl Fn(usize) -> Jet<MOST_PARAMETERS>,
     ) {
         match target {
             Some((values, accum)) => {
@@ -411,21 +387,21 @@ impl Sums<'_> {
         self,
         seed: &[f64],
         mut target: impl FnMut(usize, f64),
-        jet: impl Fn(usize) -> Jet<K::Parameters>,
+        jet: impl Fn(usize) -> Jet<MOST_PARAMETERS>,
     ) {
         let n = seed.len();
         let (rows, column) = (&mut self.rows[..n], &mut self.column[..n]);
         let mut all = self.parameters.chunks_exact_mut(n);
         let parameters: [&mut [f64]; MOST_PARAMETERS] = std::array::from_fn(|p| {
-            if p < K::Parameters::COUNT { &mut all.next().unwrap_or_default()[..n] } else { &mut [] }
+            if p < Kernel::<K>::COUNT { &mut all.next().unwrap_or_default()[..n] } else { &mut [] }
         });
         for i in 0..n {
             let (jet, s) = (jet(i), seed[i]);
             target(i, s * jet.g);
             rows[i] = s.mul_add(jet.row, rows[i]);
             column[i] = s * jet.col;
-            for p in 0..K::Parameters::COUNT {
-                parameters[p][i] = s.mul_add(jet.parameters.elements()[p], parameters[p][i]);
+            for p in 0..Kernel::<K>::COUNT {
+                parameters[p][i] = s.mul_add(jet.parameters[p], parameters[p][i]);
             }
         }
     }

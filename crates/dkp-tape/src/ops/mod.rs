@@ -1,4 +1,5 @@
 //! The operations, one idea a file: the equation, the adjoint, the method of [`Tape`](crate::Tape) that records it, and its tests.
+//! How products and quotients of triangles are named stands in the crate's documentation.
 
 mod add;
 mod add_scaled_rows;
@@ -11,27 +12,34 @@ mod log_det;
 mod log_gamma;
 mod log_sum_exp;
 mod lower;
-mod lower_matmul;
-mod lower_quotient;
-mod lower_square;
+mod lower_over_lower;
+mod lower_solve;
+mod lower_solve_lower;
+mod lower_solve_lower_squared_norm;
+mod lower_times;
 mod map;
 mod matmul;
 mod norm;
+mod over_lower_transposed;
+mod over_lower_transposed_row_norms;
 mod product;
-mod quotient_norm;
-mod quotient_row_norms;
 mod random;
-mod row_factor;
 mod row_norms;
 mod scale;
 mod select;
-mod solve;
 mod stack;
 mod sum;
 mod symmetric_product;
+mod symmetric_product_lower;
+mod times_lower;
 mod transpose;
 
-pub use kernel::{Jet, KernelMap, ParameterArray, Point};
+#[cfg(test)]
+mod row_tests;
+
+pub use kernel::{
+    Angular, Element, Exponential, Form, General, Jet, KernelMap, MOST_PARAMETERS, Point, Profile, Stationary,
+};
 
 use crate::node::Node;
 

@@ -194,7 +194,7 @@ mod tests {
         let report = gradcheck(&leaves, |t, x| {
             let l = t.lower(x[1], x[2]);
             let scaled = t.scale_lower(x[0], l);
-            t.lower_matmul(scaled, x[3])
+            t.lower_times(scaled, x[3])
         });
         report.unwrap().assert_below(1e-8);
     }

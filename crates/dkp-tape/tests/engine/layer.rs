@@ -4,26 +4,19 @@
 //! Points are columns. M inducing points, B points a tile, D features; the bound's parts are the outputs.
 
 use dkp_tape::random::{Key, fill_normal};
-use dkp_tape::{Failure, Jet, KernelMap, Lower, Node, Plan, Scopes, Tape, Totals, Weights, Workspace, math};
+use dkp_tape::{Exponential, Failure, KernelMap, Lower, Node, Plan, Profile, Scopes, Tape, Totals, Weights, Workspace};
 use faer::Mat;
 
-/// h²·exp(−R/(2ℓ²)) with R = r + c − 2g; parameters h² and ℓ.
+/// h²·exp(−R/(2ℓ²)) with R = r + c − 2g; parameters h and ℓ.
 #[derive(Clone, Copy)]
 pub struct SquaredExponential;
 
 impl KernelMap for SquaredExponential {
-    type Parameters = [f64; 2];
-    const NAMES: &'static [&'static str] = &["squared height", "lengthscale"];
-    const OF_DISTANCE: bool = true;
+    type Form = Exponential<0>;
 
     #[inline(always)]
-    fn at(&self, [h2, l]: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
-        let distance = math::positive_part(row + col - 2.0 * g);
-        let inverse = 1.0 / l; // the same for all elements: not repeated in the loop
-        let precision = inverse * inverse;
-        let correlation = math::exp(-0.5 * precision * distance);
-        let value = h2 * correlation;
-        Jet::of_distance(value, -0.5 * precision * value, [correlation, precision * inverse * value * distance])
+    fn at(&self, _: &[f64; 0], u: f64) -> Profile<0> {
+        Profile { value: -0.5 * u, slope: -0.5, parameters: [] }
     }
 }
 
@@ -122,9 +115,9 @@ fn draw_inverse_wishart(tape: &mut Tape, layer: &Layer, psi: Node, prior: Lower)
     let a = tape.lower(diagonal, noise);
     let upper = tape.transpose(posterior.matrix());
     // G = CᵀC, C = A⁻¹Lᵀ
-    let root = tape.solve(a, upper);
+    let root = tape.lower_solve(a, upper);
     // tr(Ψ_q G⁻¹) = ‖A‖², tr(Ψ_p G⁻¹) = ‖AᵀL_q⁻¹L_p‖²
-    let ratio = tape.solve(posterior, prior.matrix());
+    let ratio = tape.lower_solve(posterior, prior.matrix());
     let ratio = tape.matmul(a.matrix().t(), ratio);
     let (trace_p, trace_q) = (tape.squared_norm(ratio), tape.squared_norm(a.matrix()));
     let traces = tape.subtract(trace_q, trace_p);
@@ -153,7 +146,7 @@ impl Problem {
         let xi = r.leaf("inducing inputs", normal(1, d, m, 1.0));
         let omega = r.layer("omega", d, 2);
         let hidden = r.layer("hidden", m, 3);
-        let kernels = [1, 2].map(|k| [r.positive(&format!("h{k}²"), 1.2), r.positive(&format!("l{k}"), 1.5)]);
+        let kernels = [1, 2].map(|k| [r.positive(&format!("h{k}"), 1.1), r.positive(&format!("l{k}"), 1.5)]);
         let t = r.leaf("T", Mat::from_fn(m, m, |i, j| if i == j { 2.0 } else { 0.01 * ((i + 2 * j) as f64).sin() }));
         let v = r.leaf("v", normal(4, m, 1, 1.0));
         let noise = r.positive("noise variance", 0.3);
@@ -193,12 +186,12 @@ impl Problem {
         let one = draw.number(1.0);
         let inner = draw.add_diagonal(tkt, one);
         let c = draw.cholesky(inner);
-        let e = draw.solve(c, t_transposed);
+        let e = draw.lower_solve(c, t_transposed);
         let ev = draw.matmul(e, v);
         let a = draw.matmul(e.t(), ev);
         // KL = ½(log|CCᵀ| − M + ‖C⁻¹‖² + aᵀKa)
         let identity = draw.constant(m, m, &eye(m));
-        let c_inverse = draw.solve(c, identity);
+        let c_inverse = draw.lower_solve(c, identity);
         let trace = draw.squared_norm(c_inverse);
         let ka = draw.matmul(k2, a);
         let quadratic = draw.column_dots(a, ka);
@@ -219,7 +212,7 @@ impl Problem {
         let k1_tt = tile.kernel_diagonal(SquaredExponential, g1_tt, &kernels[0]);
         let (psi_it, psi_tt) = (tile.scale(hidden.delta, k1_it), tile.scale(hidden.delta, k1_tt));
         // w = L⁻¹ψ, s = ψ_tt − ‖w‖², g = ½s/Gamma(½(δ+M+2)), b = L⁻ᵀ(w + √g·ε)
-        let w = tile.solve(prior, psi_it);
+        let w = tile.lower_solve(prior, psi_it);
         let explained = tile.column_norms(w);
         let schur = tile.subtract(psi_tt, explained);
         let schur = tile.at_least(schur, 1e-10);
@@ -230,7 +223,7 @@ impl Problem {
         let noise = tile.point_normals(m);
         let scaled = tile.scale_columns(noise, g_root);
         let w = tile.add(w, scaled);
-        let weights = tile.solve_transposed(prior, w);
+        let weights = tile.lower_transposed_solve(prior, w);
         let g2_it = tile.matmul(g2, weights);
         let explained = tile.column_dots(weights, g2_it);
         let g2_tt = tile.add(g, explained);

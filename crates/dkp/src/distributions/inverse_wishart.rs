@@ -32,7 +32,7 @@ impl InverseWishart {
     /// A draw as its root.
     pub fn draw_root(&self, tape: &mut Tape) -> InverseWishartDraw {
         let bartlett = self.dof.bartlett_reversed(tape);
-        let root = tape.lower_divide(self.scale, bartlett);
+        let root = tape.lower_over_lower(self.scale, bartlett);
         let (scale, wishart) = (tape.log_det(self.scale), tape.log_det(bartlett));
         InverseWishartDraw { bartlett, root, log_det: tape.subtract(scale, wishart) }
     }
@@ -45,8 +45,8 @@ impl InverseWishart {
 
     /// The log-density of another inverse Wishart's draw, `of`: tr(ΨG⁻¹) = ‖AL_of⁻¹L‖².
     pub fn log_density_of_draw(&self, tape: &mut Tape, of: &InverseWishart, draw: &InverseWishartDraw) -> Node {
-        let ratio = tape.lower_solve(of.scale, self.scale);
-        let ratio = tape.lower_matmul(draw.bartlett, ratio.matrix());
+        let ratio = tape.lower_solve_lower(of.scale, self.scale);
+        let ratio = tape.lower_times(draw.bartlett, ratio.matrix());
         let trace = tape.squared_norm(ratio);
         self.log_density_from(tape, draw.log_det, trace)
     }
@@ -55,7 +55,7 @@ impl InverseWishart {
     /// ½[ν(c‖L⁻¹L₀‖² − P) − ν₀(P·log c + log|Ψ₀| − log|Ψ|) + (ν − ν₀)·E log|AᵀA|] + log Z₀ − log Z, Z = 2^(νP/2)·Γ_P(ν/2), A of Q.
     pub fn divergence_from(&self, tape: &mut Tape, prior: &InverseWishart, c: Node) -> Node {
         let (size, nu, nu_0) = (self.dof.size() as f64, self.dof.nu, prior.dof.nu);
-        let norm = tape.quotient_norm(self.scale, prior.scale);
+        let norm = tape.lower_solve_lower_squared_norm(self.scale, prior.scale);
         let norm = tape.product(c, norm);
         let excess = tape.affine(norm, 1.0, -size);
         let trace = tape.product(nu, excess);
@@ -100,18 +100,18 @@ impl MatrixDistribution for InverseWishart {
         let factor = tape.cholesky(g);
         let log_det = tape.log_det(factor);
         // tr(ΨG⁻¹) = ‖L_G⁻¹L‖²
-        let trace = tape.quotient_norm(factor, self.scale);
+        let trace = tape.lower_solve_lower_squared_norm(factor, self.scale);
         self.log_density_from(tape, log_det, trace)
     }
 
     fn draw(&self, tape: &mut Tape) -> Node {
         let draw = self.draw_root(tape);
-        tape.lower_square(draw.root)
+        tape.symmetric_product_lower(draw.root)
     }
 
     fn draw_with_log_density(&self, tape: &mut Tape) -> (Node, Node) {
         let draw = self.draw_root(tape);
-        (tape.lower_square(draw.root), self.log_density_of_own(tape, &draw))
+        (tape.symmetric_product_lower(draw.root), self.log_density_of_own(tape, &draw))
     }
 }
 

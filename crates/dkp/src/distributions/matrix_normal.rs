@@ -45,9 +45,9 @@ impl MatrixDistribution for MatrixNormal {
     fn log_density(&self, tape: &mut Tape, x: Node) -> Node {
         // L_V⁻¹(L_U⁻¹(X−M))ᵀ
         let centred = tape.subtract(x, self.mean);
-        let left = tape.solve(self.rows, centred);
+        let left = tape.lower_solve(self.rows, centred);
         let transposed = tape.transpose(left);
-        let white = tape.solve(self.columns, transposed);
+        let white = tape.lower_solve(self.columns, transposed);
         let trace = tape.squared_norm(white);
         self.log_density_from(tape, trace)
     }

@@ -37,7 +37,7 @@ impl MatrixDistribution for MultivariateT {
         let log_det = tape.log_det(self.scale);
         let log_det = tape.affine(log_det, 0.5, 0.0);
         let centred = tape.subtract(x, self.mean);
-        let white = tape.solve(self.scale, centred);
+        let white = tape.lower_solve(self.scale, centred);
         let distance = tape.squared_norm(white);
         let reciprocal = tape.reciprocal(self.dof);
         let ratio = tape.product(distance, reciprocal);

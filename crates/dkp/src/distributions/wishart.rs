@@ -40,19 +40,19 @@ impl MatrixDistribution for Wishart {
         let factor = tape.cholesky(s);
         let log_det = tape.log_det(factor);
         // tr(V⁻¹S) = ‖L⁻¹L_S‖²
-        let trace = tape.quotient_norm(self.scale, factor);
+        let trace = tape.lower_solve_lower_squared_norm(self.scale, factor);
         self.log_density_from(tape, log_det, trace)
     }
 
     fn draw(&self, tape: &mut Tape) -> Node {
         let bartlett = self.dof.bartlett(tape);
-        let root = tape.lower_matmul(self.scale, bartlett.matrix());
+        let root = tape.lower_times(self.scale, bartlett.matrix());
         tape.symmetric_product(root)
     }
 
     fn draw_with_log_density(&self, tape: &mut Tape) -> (Node, Node) {
         let bartlett = self.dof.bartlett(tape);
-        let root = tape.lower_matmul(self.scale, bartlett.matrix());
+        let root = tape.lower_times(self.scale, bartlett.matrix());
         let s = tape.symmetric_product(root);
         // log|S| = log|V| + log|AAᵀ|, tr(V⁻¹S) = ‖A‖²
         let (scale, standard) = (tape.log_det(self.scale), tape.log_det(bartlett));
@@ -113,8 +113,8 @@ impl MatrixDistribution for SingularWishart {
     fn log_density(&self, tape: &mut Tape, s: Node) -> Node {
         let log_det = self.log_det_of_corner(tape, s);
         // tr(V⁻¹S)
-        let half = tape.solve(self.scale, s);
-        let whole = tape.solve_transposed(self.scale, half);
+        let half = tape.lower_solve(self.scale, s);
+        let whole = tape.lower_transposed_solve(self.scale, half);
         let diagonal = tape.diagonal(whole);
         let trace = tape.sum(diagonal);
         self.log_density_from(tape, log_det, trace)

@@ -99,10 +99,9 @@ fn odd_companions_and_models() {
     #[derive(Clone)]
     struct Mine;
     impl dkp_tape::KernelMap for Mine {
-        type Parameters = [f64; 0];
-        const NAMES: &'static [&'static str] = &[];
-        fn at(&self, p: &[f64; 0], g: f64, row: f64, col: f64) -> dkp_tape::Jet<[f64; 0]> {
-            dkp_tape::KernelMap::at(&Relu, p, g, row, col)
+        type Form = <Relu as dkp_tape::KernelMap>::Form;
+        fn at(&self, p: &[f64; 0], element: dkp_tape::Element<dkp_tape::Point>) -> dkp_tape::Jet<0> {
+            dkp_tape::KernelMap::at(&Relu, p, element)
         }
     }
     let own = Architecture::nngp(Arc::new(Mine), 0, Arc::new(Gaussian::new(1)));

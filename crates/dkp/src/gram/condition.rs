@@ -10,7 +10,7 @@ const LEAST: f64 = 1e-30;
 
 /// W = K_ti·L⁻ᵀ and the Schur complement K_tt − WWᵀ, of the same kind as K_tt.
 pub(crate) fn condition(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> (Node, DataBlock) {
-    let w = tape.divide_transposed(ti, factor);
+    let w = tape.over_lower_transposed(ti, factor);
     let complement = match tt {
         DataBlock::Diagonal(tt) => {
             let explained = tape.row_norms(w);
@@ -28,7 +28,7 @@ pub(crate) fn condition(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock)
 pub(crate) fn schur_complement(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> DataBlock {
     match tt {
         DataBlock::Diagonal(tt) => {
-            let explained = tape.quotient_row_norms(ti, factor);
+            let explained = tape.over_lower_transposed_row_norms(ti, factor);
             DataBlock::Diagonal(floored_difference(tape, tt, explained))
         }
         DataBlock::Full(_) => condition(tape, factor, ti, tt).1,

@@ -7,7 +7,7 @@
 //! normalised so that K_ii is 1, G_ii and 3G_ii². None has a parameter. Where both rows are zero θ is taken as 0, so that the
 //! diagonal is right; where one is zero the value is its limit and the derivatives are 0.
 
-use dkp_tape::{Jet, KernelMap, Point, math};
+use dkp_tape::{Angular, Element, Jet, KernelMap, Point, math};
 use std::f64::consts::FRAC_1_PI;
 
 /// Order 0, of step units: K = 1 − θ/π.
@@ -45,7 +45,7 @@ struct Angle {
 
 impl Angle {
     #[inline(always)]
-    fn new(g: f64, row: Point, col: Point) -> Angle {
+    fn new(Element { g, row, col }: Element<Point>) -> Angle {
         // a step of Newton's method each for √(rc) and g/√(rc): of equal numbers exactly that number and 1, so that the diagonal has θ = 0
         let (guess, inverse) = (row.root * col.root, row.inverse * col.inverse);
         let better = (-guess).mul_add(guess, row.square * col.square).mul_add(0.5 * inverse, guess);
@@ -68,22 +68,16 @@ impl Angle {
 }
 
 impl KernelMap for ArcCosine0 {
-    type Parameters = [f64; 0];
-    const NAMES: &'static [&'static str] = &[];
-    const OF_LENGTHS: bool = true;
+    type Form = Angular<0>;
 
     fn name(&self) -> String {
         "arccos0".to_string()
     }
 
     #[inline(always)]
-    fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
-        self.between(&[], g, Point::new(row), Point::new(col))
-    }
-
-    #[inline(always)]
-    fn between(&self, _: &[f64; 0], g: f64, row: Point, col: Point) -> Jet<[f64; 0]> {
-        let angle = Angle::new(g, row, col);
+    fn at(&self, _: &[f64; 0], element: Element<Point>) -> Jet<0> {
+        let Element { row, col, .. } = element;
+        let angle = Angle::new(element);
         // ∂θ/∂g = −1/(√(rc)·sin θ), ∂θ/∂r = cos θ/(2r·sin θ)
         let finite = angle.sin * angle.lengths > 0.0;
         let slope = if finite { FRAC_1_PI / angle.sin } else { 0.0 };
@@ -94,22 +88,16 @@ impl KernelMap for ArcCosine0 {
 }
 
 impl KernelMap for Relu {
-    type Parameters = [f64; 0];
-    const NAMES: &'static [&'static str] = &[];
-    const OF_LENGTHS: bool = true;
+    type Form = Angular<0>;
 
     fn name(&self) -> String {
         "relu".to_string()
     }
 
     #[inline(always)]
-    fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
-        self.between(&[], g, Point::new(row), Point::new(col))
-    }
-
-    #[inline(always)]
-    fn between(&self, _: &[f64; 0], g: f64, row: Point, col: Point) -> Jet<[f64; 0]> {
-        let angle = Angle::new(g, row, col);
+    fn at(&self, _: &[f64; 0], element: Element<Point>) -> Jet<0> {
+        let Element { row, col, .. } = element;
+        let angle = Angle::new(element);
         let value = FRAC_1_PI * angle.lengths * angle.j1();
         // √(c/r) = c/√(rc)
         let scaled = if angle.lengths > 0.0 { 0.5 * FRAC_1_PI * angle.sin * angle.inverse } else { 0.0 };
@@ -119,22 +107,16 @@ impl KernelMap for Relu {
 }
 
 impl KernelMap for ArcCosine2 {
-    type Parameters = [f64; 0];
-    const NAMES: &'static [&'static str] = &[];
-    const OF_LENGTHS: bool = true;
+    type Form = Angular<0>;
 
     fn name(&self) -> String {
         "arccos2".to_string()
     }
 
     #[inline(always)]
-    fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
-        self.between(&[], g, Point::new(row), Point::new(col))
-    }
-
-    #[inline(always)]
-    fn between(&self, _: &[f64; 0], g: f64, row: Point, col: Point) -> Jet<[f64; 0]> {
-        let angle = Angle::new(g, row, col);
+    fn at(&self, _: &[f64; 0], element: Element<Point>) -> Jet<0> {
+        let Element { row, col, .. } = element;
+        let angle = Angle::new(element);
         let Angle { lengths, cos, sin, supplement, regular, .. } = angle;
         let j2 = supplement.mul_add((2.0 * cos).mul_add(cos, 1.0), 3.0 * sin * cos);
         let half = regular * FRAC_1_PI * sin.mul_add(cos, supplement);

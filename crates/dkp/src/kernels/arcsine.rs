@@ -1,6 +1,6 @@
 //! The arcsine kernel.
 
-use dkp_tape::{Jet, KernelMap, math};
+use dkp_tape::{Element, General, Jet, KernelMap, math};
 use std::f64::consts::FRAC_2_PI;
 
 /// An infinitely wide network with erf units (Williams 1998): K = (2/π)·asin u, u = 2g/√((1+2r)(1+2c)). No parameter.
@@ -8,15 +8,14 @@ use std::f64::consts::FRAC_2_PI;
 pub struct Arcsine;
 
 impl KernelMap for Arcsine {
-    type Parameters = [f64; 0];
-    const NAMES: &'static [&'static str] = &[];
+    type Form = General<0>;
 
     fn name(&self) -> String {
         "arcsine".to_string()
     }
 
     #[inline(always)]
-    fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
+    fn at(&self, _: &[f64; 0], Element { g, row, col }: Element) -> Jet<0> {
         let (a, b) = (2.0f64.mul_add(row, 1.0), 2.0f64.mul_add(col, 1.0));
         let scale = 1.0 / (a * b).sqrt();
         let u = 2.0 * g * scale;

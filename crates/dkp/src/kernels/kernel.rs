@@ -9,18 +9,18 @@ use dkp_tape::{KernelMap, Node, Tape};
 ///
 /// ```
 /// use dkp::kernels::{Kernel, Relu, Scaled, Sum};
-/// use dkp_tape::{Jet, KernelMap};
+/// use dkp_tape::{Element, General, Jet, KernelMap};
 ///
 /// /// The quadratic kernel (1 + w·g)², with the parameter w.
 /// #[derive(Clone)]
 /// struct Quadratic;
 ///
 /// impl KernelMap for Quadratic {
-///     type Parameters = [f64; 1];
+///     type Form = General<1>;
 ///     const NAMES: &'static [&'static str] = &["weight"];
 ///
 ///     #[inline(always)]
-///     fn at(&self, [w]: &[f64; 1], g: f64, _: f64, _: f64) -> Jet<[f64; 1]> {
+///     fn at(&self, [w]: &[f64; 1], Element { g, .. }: Element) -> Jet<1> {
 ///         let root = 1.0 + w * g;
 ///         Jet { value: root * root, g: 2.0 * w * root, row: 0.0, col: 0.0, parameters: [2.0 * g * root] }
 ///     }
@@ -52,7 +52,7 @@ impl<K: KernelMap + Clone> Kernel for K {
     }
 
     fn parameters(&self) -> Vec<String> {
-        K::NAMES.iter().map(|name| name.to_string()).collect()
+        K::names().iter().map(|name| name.to_string()).collect()
     }
 
     fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node {

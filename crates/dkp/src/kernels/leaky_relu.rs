@@ -1,7 +1,7 @@
 //! The leaky ReLU kernel.
 
 use super::Relu;
-use dkp_tape::{Jet, KernelMap, Point};
+use dkp_tape::{Angular, Element, Jet, KernelMap, Point};
 
 /// An infinitely wide network with leaky ReLU units of a fixed slope s: K = ((1−s)²·K₁ + 2s·g)/(1+s²), K₁ the ReLU kernel.
 ///
@@ -13,27 +13,20 @@ pub struct LeakyRelu {
 }
 
 impl KernelMap for LeakyRelu {
-    type Parameters = [f64; 0];
-    const NAMES: &'static [&'static str] = &[];
-    const OF_LENGTHS: bool = true;
+    type Form = Angular<0>;
 
     fn name(&self) -> String {
         format!("leaky_relu({})", self.slope)
     }
 
     #[inline(always)]
-    fn at(&self, _: &[f64; 0], g: f64, row: f64, col: f64) -> Jet<[f64; 0]> {
-        self.between(&[], g, Point::new(row), Point::new(col))
-    }
-
-    #[inline(always)]
-    fn between(&self, _: &[f64; 0], g: f64, row: Point, col: Point) -> Jet<[f64; 0]> {
+    fn at(&self, _: &[f64; 0], element: Element<Point>) -> Jet<0> {
         let s = self.slope;
         let scale = 1.0 / (1.0 + s * s);
         let (bent, straight) = ((1.0 - s) * (1.0 - s) * scale, 2.0 * s * scale);
-        let relu = Relu.between(&[], g, row, col);
+        let relu = Relu.at(&[], element);
         Jet {
-            value: straight.mul_add(g, bent * relu.value),
+            value: straight.mul_add(element.g, bent * relu.value),
             g: bent.mul_add(relu.g, straight),
             row: bent * relu.row,
             col: bent * relu.col,

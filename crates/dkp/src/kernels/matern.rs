@@ -1,7 +1,6 @@
 //! The Matérn kernels, of r = √R/ℓ.
 
-use super::stationary;
-use dkp_tape::{Jet, KernelMap, math};
+use dkp_tape::{KernelMap, Profile, Stationary, math};
 
 /// Matérn ½, the exponential kernel: K = h²·e^{−r}, with parameters h and ℓ.
 ///
@@ -18,61 +17,47 @@ pub struct Matern32;
 pub struct Matern52;
 
 impl KernelMap for Matern12 {
-    type Parameters = [f64; 2];
-    const NAMES: &'static [&'static str] = &["height", "lengthscale"];
-    const OF_DISTANCE: bool = true;
-    const HAS_HEIGHT: bool = true;
+    type Form = Stationary<0>;
 
     fn name(&self) -> String {
         "matern12".to_string()
     }
 
     #[inline(always)]
-    fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
-        stationary(parameters, g, row, col, |u| {
-            let r = u.sqrt();
-            let decay = math::exp(-r);
-            (decay, if r == 0.0 { 0.0 } else { -0.5 * decay / r })
-        })
+    fn at(&self, _: &[f64; 0], u: f64) -> Profile<0> {
+        let r = u.sqrt();
+        let decay = math::exp(-r);
+        Profile { value: decay, slope: if r == 0.0 { 0.0 } else { -0.5 * decay / r }, parameters: [] }
     }
 }
 
 impl KernelMap for Matern32 {
-    type Parameters = [f64; 2];
-    const NAMES: &'static [&'static str] = &["height", "lengthscale"];
-    const OF_DISTANCE: bool = true;
-    const HAS_HEIGHT: bool = true;
+    type Form = Stationary<0>;
 
     fn name(&self) -> String {
         "matern32".to_string()
     }
 
     #[inline(always)]
-    fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
-        stationary(parameters, g, row, col, |u| {
-            let r = (3.0 * u).sqrt();
-            let decay = math::exp(-r);
-            ((1.0 + r) * decay, -1.5 * decay)
-        })
+    fn at(&self, _: &[f64; 0], u: f64) -> Profile<0> {
+        let r = (3.0 * u).sqrt();
+        let decay = math::exp(-r);
+        Profile { value: (1.0 + r) * decay, slope: -1.5 * decay, parameters: [] }
     }
 }
 
 impl KernelMap for Matern52 {
-    type Parameters = [f64; 2];
-    const NAMES: &'static [&'static str] = &["height", "lengthscale"];
-    const OF_DISTANCE: bool = true;
-    const HAS_HEIGHT: bool = true;
+    type Form = Stationary<0>;
 
     fn name(&self) -> String {
         "matern52".to_string()
     }
 
     #[inline(always)]
-    fn at(&self, parameters: &[f64; 2], g: f64, row: f64, col: f64) -> Jet<[f64; 2]> {
-        stationary(parameters, g, row, col, |u| {
-            let r = (5.0 * u).sqrt();
-            let decay = math::exp(-r);
-            ((r * r).mul_add(1.0 / 3.0, 1.0 + r) * decay, -5.0 / 6.0 * (1.0 + r) * decay)
-        })
+    fn at(&self, _: &[f64; 0], u: f64) -> Profile<0> {
+        let r = (5.0 * u).sqrt();
+        let decay = math::exp(-r);
+        let value = (r * r).mul_add(1.0 / 3.0, 1.0 + r) * decay;
+        Profile { value, slope: -5.0 / 6.0 * (1.0 + r) * decay, parameters: [] }
     }
 }

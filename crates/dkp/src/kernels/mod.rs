@@ -1,6 +1,6 @@
 //! Kernels as functions of a Gram matrix: K_ij depends on (G_ij, G_ii, G_jj) alone.
 //!
-//! Each is a [`KernelMap`](dkp_tape::KernelMap): its value and its derivatives at one element, written for vector loops; a
+//! Each is a [`KernelMap`](dkp_tape::KernelMap): its formula with derivatives at one element, written for vector loops; a
 //! [`Kernel`] is what a model takes, and what sums, products and scalings of kernels are. With
 //! R_ij = G_ii + G_jj − 2G_ij, clipped at 0, the stationary ones are functions of R. Their parameters are positive: the height
 //! h, the lengthscale ℓ, and what else the formula names, in that order.
@@ -31,9 +31,6 @@ mod named;
 mod rational_quadratic;
 mod squared_exponential;
 
-use dkp_tape::Jet;
-use dkp_tape::math::positive_part;
-
 pub use arc_cosine::{ArcCosine0, ArcCosine2, Relu};
 pub use arcsine::Arcsine;
 pub use identity::Identity;
@@ -44,17 +41,6 @@ pub use matern::{Matern12, Matern32, Matern52};
 pub use named::{KERNEL_NAMES, named};
 pub use rational_quadratic::RationalQuadratic;
 pub use squared_exponential::SquaredExponential;
-
-/// A stationary kernel h²·ρ(u), u = R/ℓ², from a function that returns ρ(u) and ρ'(u).
-#[inline(always)]
-fn stationary([h, l]: &[f64; 2], g: f64, row: f64, col: f64, rho: impl FnOnce(f64) -> (f64, f64)) -> Jet<[f64; 2]> {
-    // the same for all elements: not repeated in a loop
-    let (inverse, height, twice) = (1.0 / l, h * h, 2.0 * h);
-    let precision = inverse * inverse;
-    let u = precision * positive_part(row + col - 2.0 * g);
-    let (value, slope) = rho(u);
-    Jet::of_distance(height * value, precision * height * slope, [twice * value, -2.0 * inverse * height * u * slope])
-}
 
 #[cfg(test)]
 mod tests;

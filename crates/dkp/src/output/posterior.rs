@@ -30,7 +30,7 @@ struct Noise {
 
 impl Noise {
     fn new(tape: &mut Tape, root: Lower) -> Noise {
-        Noise { root, covariance: tape.lower_square(root), volume: tape.log_det(root) }
+        Noise { root, covariance: tape.symmetric_product_lower(root), volume: tape.log_det(root) }
     }
 }
 
@@ -152,7 +152,7 @@ impl Part {
         let factor = tape.cholesky_of_sum(one, kernel.matrix, noise.covariance);
         let a = solve_twice(tape, factor, targets);
         // KL = ½Σ_λ[log|CCᵀ| − log|S| − M + ‖C⁻¹H‖² + aᵀKa]
-        let (volume, trace) = (tape.log_det(factor), tape.quotient_norm(factor, noise.root));
+        let (volume, trace) = (tape.log_det(factor), tape.lower_solve_lower_squared_norm(factor, noise.root));
         let volume = tape.subtract(volume, noise.volume);
         let both = tape.add(volume, trace);
         let both = tape.affine(both, outputs, -outputs * m as f64);
@@ -173,11 +173,11 @@ impl Part {
     fn draw(&self, tape: &mut Tape, factor: Lower) -> Node {
         let (m, outputs) = (self.targets.rows(), self.targets.cols());
         let normals = tape.normals(m, outputs);
-        let prior = tape.lower_matmul(factor, normals);
+        let prior = tape.lower_times(factor, normals);
         // v − f₀ − Hε
         let residual = tape.subtract(self.targets, prior);
         let normals = tape.normals(m, outputs);
-        let noise = tape.lower_matmul(self.noise, normals);
+        let noise = tape.lower_times(self.noise, normals);
         let residual = tape.subtract(residual, noise);
         // K(CCᵀ)⁻¹ …
         let weights = solve_twice(tape, self.factor, residual);
@@ -188,6 +188,6 @@ impl Part {
 
 /// (CCᵀ)⁻¹b.
 fn solve_twice(tape: &mut Tape, factor: Lower, b: Node) -> Node {
-    let half = tape.solve(factor, b);
-    tape.solve_transposed(factor, half)
+    let half = tape.lower_solve(factor, b);
+    tape.lower_transposed_solve(factor, half)
 }

@@ -48,7 +48,7 @@ impl Process for Features {
                 let given = posterior.given(tape, kernel);
                 let features = given.draw(tape, factor);
                 let log_ratio = tape.affine(given.divergence, -1.0, 0.0);
-                (features, tape.solve(factor, features), Some(log_ratio))
+                (features, tape.lower_solve(factor, features), Some(log_ratio))
             }
         };
         // points are columns, and G = ΦᵀΦ

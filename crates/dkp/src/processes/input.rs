@@ -105,7 +105,7 @@ impl Input {
                 let identity = tape.constant(features, features, &identity(features));
                 let factor = tape.cholesky(identity);
                 let (draw, own) = process.draw_given(tape, identity, factor);
-                (omega, log_ratio) = (Some(tape.lower_square(draw.root)), own);
+                (omega, log_ratio) = (Some(tape.symmetric_product_lower(draw.root)), own);
                 Some(draw.root.matrix())
             }
             Input::Wishart { width } => {

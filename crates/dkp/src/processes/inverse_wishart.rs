@@ -77,9 +77,9 @@ impl Process for InverseWishart {
         let noisy = noisy(tape, kernel);
         let factor = tape.cholesky_with_jitter(noisy);
         let (draw, log_ratio) = self.draw_given(tape, noisy, factor);
-        let matrix = tape.lower_square(draw.root);
+        let matrix = tape.symmetric_product_lower(draw.root);
         let gram = Block::new(tape, matrix);
-        let white_root = tape.lower_solve(factor, draw.root);
+        let white_root = tape.lower_solve_lower(factor, draw.root);
         let InverseWishart { delta, extension: shape, .. } = *self;
         let extension = InverseWishartExtension { delta, shape, factor, root: draw.root, white_root, gram };
         Draw { gram, log_ratio, extension: Box::new(extension) }
@@ -148,12 +148,12 @@ impl InverseWishartExtension {
         let root = conditional.draw_root(tape).root;
         // U = (W + RE)·Q
         let normals = tape.normals(b, m);
-        let noise = tape.lower_matmul(root, normals);
+        let noise = tape.lower_times(root, normals);
         let white = tape.add(w, noise);
         let u = tape.times_lower(white, self.white_root);
         // G_ti = U·Fᵀ, G_tt = δRRᵀ + UUᵀ
         let ti = tape.times_lower_transposed(u, self.root);
-        let own = tape.lower_square(root);
+        let own = tape.symmetric_product_lower(root);
         let (own, explained) = (tape.scale(self.delta, own), tape.symmetric_product(u));
         let tt = tape.add(own, explained);
         Gram::new(tape, self.gram, ti, DataBlock::Full(tt))

@@ -40,7 +40,7 @@ fn conjugacy_holds_to_rounding() {
         let log_prior = prior.log_density_of_draw(&mut tape, &posterior, &draw);
         let log_posterior = posterior.log_density_of_own(&mut tape, &draw);
         // log p(V|Σ)
-        let sigma = tape.lower_square(draw.root);
+        let sigma = tape.symmetric_product_lower(draw.root);
         let (rows, one) = (tape.cholesky(sigma), tape.number(1.0));
         let zero = tape.constant(p, columns, &vec![0.0; p * columns]);
         let identity = tape.constant(columns, columns, &vec![0.0; columns * columns]);

@@ -1,36 +1,23 @@
-//! What a kernel is to the engine: a function of three numbers, with derivatives.
+//! What a kernel is to the engine: one function, with derivatives, and the form of its argument.
 
-/// A kernel's value and derivatives at one element.
+use super::form::{Form, MOST_KEPT, Passes};
+
+/// The most parameters that a kernel has, those of its form included.
+pub const MOST_PARAMETERS: usize = 4;
+
+/// Where a kernel is evaluated: an element of a Gram matrix, and the two diagonal elements that belong to its row and its column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Jet<T> {
-    /// k(g, r, c).
-    pub value: f64,
-    /// ∂k/∂g, in the Gram matrix's element.
+pub struct Element<T = f64> {
+    /// The Gram matrix's element g.
     pub g: f64,
-    /// ∂k/∂r, in the row's diagonal element.
-    pub row: f64,
-    /// ∂k/∂c, in the column's diagonal element.
-    pub col: f64,
-    /// ∂k/∂θ.
-    pub parameters: T,
-}
-
-impl<T> Jet<T> {
-    /// Where g, r and c are the same number: its derivative stands in for g's.
-    #[inline(always)]
-    pub(super) fn of_equals(self) -> Jet<T> {
-        Jet { g: self.g + self.row + self.col, ..self }
-    }
-
-    /// Of a kernel that depends on R = r + c − 2g alone, from ∂k/∂R.
-    #[inline(always)]
-    pub fn of_distance(value: f64, slope: f64, parameters: T) -> Jet<T> {
-        Jet { value, g: -2.0 * slope, row: slope, col: slope, parameters }
-    }
+    /// The row's diagonal element r.
+    pub row: T,
+    /// The column's diagonal element c.
+    pub col: T,
 }
 
 /// A diagonal element with its root and the inverse of that, which are computed once for many elements of the kernel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// The diagonal element d.
     pub square: f64,
@@ -49,79 +36,91 @@ impl Point {
     }
 }
 
-/// A kernel's parameters, or its derivatives in them: an array `[f64; P]`, P at most four.
-pub trait ParameterArray: Copy + Send + Sync + 'static {
-    /// How many there are.
-    const COUNT: usize;
-
-    /// An array of f(0), f(1), ….
-    fn gather(f: impl FnMut(usize) -> f64) -> Self;
-
-    /// The elements.
-    fn elements(&self) -> &[f64];
+/// A kernel's value and derivatives at one element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Jet<const P: usize> {
+    /// k(g, r, c).
+    pub value: f64,
+    /// ∂k/∂g, in the Gram matrix's element.
+    pub g: f64,
+    /// ∂k/∂r, in the row's diagonal element.
+    pub row: f64,
+    /// ∂k/∂c, in the column's diagonal element.
+    pub col: f64,
+    /// ∂k/∂θ.
+    pub parameters: [f64; P],
 }
 
-pub(super) const MOST_PARAMETERS: usize = 4;
-
-impl<const P: usize> ParameterArray for [f64; P] {
-    const COUNT: usize = P;
-
-    fn gather(f: impl FnMut(usize) -> f64) -> [f64; P] {
-        std::array::from_fn(f)
-    }
-
+impl<const P: usize> Jet<P> {
+    /// Where g, r and c are the same number: its derivative stands in for g's.
     #[inline(always)]
-    fn elements(&self) -> &[f64] {
-        self
+    pub(super) fn of_equals(self) -> Jet<P> {
+        Jet { g: self.g + self.row + self.col, ..self }
     }
 }
 
-/// A kernel as a function of three numbers and some parameters.
+/// A function of the scaled squared distance u, its value and its derivatives: what [`Stationary`](super::Stationary) and
+/// [`Exponential`](super::Exponential) kernels return.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Profile<const P: usize> {
+    /// ρ(u), or of an exponential kernel ln ρ(u).
+    pub value: f64,
+    /// Its derivative in u.
+    pub slope: f64,
+    /// ∂ ln ρ/∂θ, in the kernel's own parameters.
+    pub parameters: [f64; P],
+}
+
+/// A kernel as a function of an element of a Gram matrix and some parameters.
 ///
-/// It is evaluated in vector loops: mark `at` `#[inline(always)]`, use [`math`](crate::math) for transcendental functions,
+/// The [`Form`] says what the function depends on and how many parameters it has: [`General`](super::General) will always do. What can be known of a
+/// kernel from its form (derivatives that follow from others, parameters that scale it) the engine does, so that there is nothing else to write.
+///
+/// The function is evaluated in vector loops: mark `at` `#[inline(always)]`, use [`math`](crate::math) for transcendental functions,
 /// and select instead of branching.
 ///
 /// ```
-/// use dkp_tape::{Jet, KernelMap, Tape, math};
+/// use dkp_tape::{Element, Exponential, General, Jet, KernelMap, Profile, Tape};
 ///
-/// /// exp(−R/(2ℓ²)) with R = r + c − 2g and the parameter ℓ.
-/// struct SquaredExponential;
+/// /// (1 + w·g)² with the parameter w.
+/// struct Quadratic;
 ///
-/// impl KernelMap for SquaredExponential {
-///     type Parameters = [f64; 1];
-///     const NAMES: &'static [&'static str] = &["lengthscale"];
-///     const OF_DISTANCE: bool = true;
+/// impl KernelMap for Quadratic {
+///     type Form = General<1>;
+///     const NAMES: &'static [&'static str] = &["weight"];
 ///
 ///     #[inline(always)]
-///     fn at(&self, [l]: &[f64; 1], g: f64, row: f64, col: f64) -> Jet<[f64; 1]> {
-///         let distance = math::positive_part(row + col - 2.0 * g);
-///         let inverse = 1.0 / l; // the same for all elements: not repeated in the loop
-///         let precision = inverse * inverse;
-///         let value = math::exp(-0.5 * precision * distance);
-///         Jet::of_distance(value, -0.5 * precision * value, [precision * inverse * value * distance])
+///     fn at(&self, [w]: &[f64; 1], Element { g, .. }: Element) -> Jet<1> {
+///         let root = 1.0 + w * g;
+///         Jet { value: root * root, g: 2.0 * w * root, row: 0.0, col: 0.0, parameters: [2.0 * g * root] }
 ///     }
 /// }
 ///
-/// let mut tape = Tape::new("kernel");
+/// /// h²·exp(−u/2) with u = R/ℓ²: the form has the parameters h and ℓ, the kernel has none of its own.
+/// struct SquaredExponential;
+///
+/// impl KernelMap for SquaredExponential {
+///     type Form = Exponential<0>;
+///
+///     #[inline(always)]
+///     fn at(&self, _: &[f64; 0], u: f64) -> Profile<0> {
+///         Profile { value: -0.5 * u, slope: -0.5, parameters: [] }
+///     }
+/// }
+///
+/// let mut tape = Tape::new("kernels");
 /// let g = tape.leaf("g", 4, 4);
-/// let l = tape.leaf("lengthscale", 1, 1);
-/// let k = tape.kernel_symmetric(SquaredExponential, g, &[l]);
+/// let [w, h, l] = ["weight", "height", "lengthscale"].map(|name| tape.leaf(name, 1, 1));
+/// let quadratic = tape.kernel_symmetric(Quadratic, g, &[w]);
+/// let smooth = tape.kernel_symmetric(SquaredExponential, g, &[h, l]);
+/// assert_eq!(SquaredExponential::names(), ["height", "lengthscale"]);
 /// ```
-pub trait KernelMap: Send + Sync + 'static {
-    /// `[f64; P]` for P parameters.
-    type Parameters: ParameterArray;
-    /// What the P parameters are called.
-    const NAMES: &'static [&'static str];
-    /// Whether the kernel depends on R = r + c − 2g alone: then ∂k/∂r = ∂k/∂c = −½∂k/∂g, and they are not kept.
-    const OF_DISTANCE: bool = false;
-    /// Whether the first parameter is a height h > 0, k = h²·k₁: then ∂k/∂h = 2k/h, and it is not kept.
-    const HAS_HEIGHT: bool = false;
+pub trait KernelMap: Send + Sync + Sized + 'static {
+    /// What the kernel depends on, and how many parameters of its own it has.
+    type Form: Form;
 
-    /// Whether [`again`](KernelMap::again) is cheap: then no derivatives are kept, and the adjoint asks for them.
-    const FROM_VALUE: bool = false;
-
-    /// Whether the kernel needs the roots of r and c: then [`between`](KernelMap::between) is asked for its elements.
-    const OF_LENGTHS: bool = false;
+    /// What its own parameters are called.
+    const NAMES: &'static [&'static str] = &[];
 
     /// What files call the kernel: by default its type's name.
     fn name(&self) -> String {
@@ -129,19 +128,31 @@ pub trait KernelMap: Send + Sync + 'static {
         path.rsplit("::").next().unwrap_or(path).to_string()
     }
 
-    /// The kernel at one element.
-    fn at(&self, parameters: &Self::Parameters, g: f64, row: f64, col: f64) -> Jet<Self::Parameters>;
+    /// The function that the form asks for.
+    fn at(
+        &self,
+        parameters: &<Self::Form as Form>::Parameters,
+        argument: <Self::Form as Form>::Argument,
+    ) -> <Self::Form as Form>::Jet;
 
-    /// The same between two points whose roots are known.
-    #[inline(always)]
-    fn between(&self, parameters: &Self::Parameters, g: f64, row: Point, col: Point) -> Jet<Self::Parameters> {
-        self.at(parameters, g, row.square, col.square)
+    /// The names of all parameters, in the order in which a tape takes them: the form's, then the kernel's own.
+    fn names() -> Vec<&'static str> {
+        [Self::Form::NAMES, Self::NAMES].concat()
     }
 
-    /// The same where its value is known.
-    #[inline(always)]
-    fn again(&self, parameters: &Self::Parameters, g: f64, row: f64, col: f64, value: f64) -> Jet<Self::Parameters> {
-        let _ = value;
-        self.at(parameters, g, row, col)
+    /// The kernel at one element with all its derivatives, as they are computed in programs; of parameters that it does not have they are 0.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many parameters as names.
+    #[track_caller]
+    fn jet(&self, parameters: &[f64], element: Element) -> Jet<MOST_PARAMETERS> {
+        let (count, names) = (parameters.len(), Self::names());
+        assert!(count == names.len(), "jet: {count} parameters for a kernel of {names:?}");
+        let theta = std::array::from_fn(|p| parameters.get(p).copied().unwrap_or(0.0));
+        let points = Element { g: element.g, row: Point::new(element.row), col: Point::new(element.col) };
+        let mut kept = [0.0; MOST_KEPT];
+        let value = Self::Form::forward(self, &theta, points, |k, x| kept[k] = x);
+        Self::Form::backward(self, &theta, element, value, |k| kept[k])
     }
 }

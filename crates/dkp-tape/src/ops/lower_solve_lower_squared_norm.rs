@@ -10,21 +10,21 @@ use faer::Accum;
 impl Tape {
     /// ‖L⁻¹B‖².
     #[track_caller]
-    pub fn quotient_norm(&mut self, l: Lower, b: Lower) -> Node {
+    pub fn lower_solve_lower_squared_norm(&mut self, l: Lower, b: Lower) -> Node {
         let (n, m) = (l.size(), b.size());
-        assert!(n == m, "quotient_norm: {n}×{n} and {m}×{m}");
+        assert!(n == m, "lower_solve_lower_squared_norm: {n}×{n} and {m}×{m}");
         let memory = Memory { saved: n * n, scratch: 2 * n * n };
-        self.record(Box::new(QuotientNorm { n }), &[l.0, b.0], (1, 1), memory)
+        self.record(Box::new(LowerSolveLowerSquaredNorm { n }), &[l.0, b.0], (1, 1), memory)
     }
 }
 
-struct QuotientNorm {
+struct LowerSolveLowerSquaredNorm {
     n: usize,
 }
 
-impl Operation for QuotientNorm {
+impl Operation for LowerSolveLowerSquaredNorm {
     fn name(&self) -> &'static str {
-        "quotient_norm"
+        "lower_solve_lower_squared_norm"
     }
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
@@ -66,14 +66,14 @@ mod tests {
                 [cases::matrix(1, n, 1), cases::matrix(2, n, n), cases::matrix(3, n, 1), cases::matrix(4, n, n)];
             gradcheck(&leaves, |t, x| {
                 let (l, b) = (lower(t, x[0], x[1]), lower(t, x[2], x[3]));
-                t.quotient_norm(l, b)
+                t.lower_solve_lower_squared_norm(l, b)
             })
             .unwrap()
             .assert_below(1e-7);
             // twice, so that contributions are added
             gradcheck(&leaves, |t, x| {
                 let (l, b) = (lower(t, x[0], x[1]), lower(t, x[2], x[3]));
-                let (one, two) = (t.quotient_norm(l, b), t.quotient_norm(b, l));
+                let (one, two) = (t.lower_solve_lower_squared_norm(l, b), t.lower_solve_lower_squared_norm(b, l));
                 t.add(one, two)
             })
             .unwrap()
@@ -87,8 +87,8 @@ mod tests {
         let mut tape = Tape::new("norms");
         let nodes = [tape.leaf("d", n, 1), tape.leaf("e", n, n), tape.leaf("d", n, 1), tape.leaf("e", n, n)];
         let (l, b) = (lower(&mut tape, nodes[0], nodes[1]), lower(&mut tape, nodes[2], nodes[3]));
-        let ours = tape.quotient_norm(l, b);
-        let x = tape.solve(l, b.matrix());
+        let ours = tape.lower_solve_lower_squared_norm(l, b);
+        let x = tape.lower_solve(l, b.matrix());
         let theirs = tape.squared_norm(x);
         let mut run = tape.finish().workspace();
         for (i, node) in nodes.into_iter().enumerate() {
@@ -99,11 +99,11 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "quotient_norm: 2×2 and 3×3")]
+    #[should_panic(expected = "lower_solve_lower_squared_norm: 2×2 and 3×3")]
     fn sizes_that_do_not_fit_are_named() {
         let mut tape = Tape::new("misuse");
         let (a, b) = (tape.leaf("a", 2, 2), tape.leaf("b", 3, 3));
         let (l, b) = (tape.cholesky(a), tape.cholesky(b));
-        tape.quotient_norm(l, b);
+        tape.lower_solve_lower_squared_norm(l, b);
     }
 }

@@ -10,17 +10,17 @@ use faer::Accum;
 impl Tape {
     /// F·Fᵀ.
     #[track_caller]
-    pub fn lower_square(&mut self, f: Lower) -> Node {
+    pub fn symmetric_product_lower(&mut self, f: Lower) -> Node {
         let n = f.size();
-        self.record(Box::new(Square), &[f.0], (n, n), Memory { saved: 0, scratch: n * n })
+        self.record(Box::new(SymmetricProductLower), &[f.0], (n, n), Memory { saved: 0, scratch: n * n })
     }
 }
 
-struct Square;
+struct SymmetricProductLower;
 
-impl Operation for Square {
+impl Operation for SymmetricProductLower {
     fn name(&self) -> &'static str {
-        "lower_square"
+        "symmetric_product_lower"
     }
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
@@ -50,7 +50,7 @@ mod tests {
             let leaves = [cases::matrix(1, n, 1), cases::matrix(2, n, n)];
             gradcheck(&leaves, |t, x| {
                 let f = t.lower(x[0], x[1]);
-                t.lower_square(f)
+                t.symmetric_product_lower(f)
             })
             .unwrap()
             .assert_below(1e-8);
@@ -63,7 +63,7 @@ mod tests {
         let mut tape = Tape::new("squares");
         let (d, e) = (tape.leaf("d", n, 1), tape.leaf("e", n, n));
         let f = tape.lower(d, e);
-        let (ours, plain) = (tape.lower_square(f), tape.symmetric_product(f.matrix()));
+        let (ours, plain) = (tape.symmetric_product_lower(f), tape.symmetric_product(f.matrix()));
         let mut run = tape.finish().workspace();
         run.set(d, cases::matrix(1, n, 1).as_ref()).unwrap();
         run.set(e, cases::matrix(2, n, n).as_ref()).unwrap();

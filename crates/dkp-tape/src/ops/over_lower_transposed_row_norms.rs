@@ -2,7 +2,7 @@
 //!
 //! Adjoint: with Y = X·L⁻ᵀ and Z = 2diag(n̄)·Y·L⁻¹, X̄ += Z, L̄ −= tril(ZᵀY).
 
-use super::row_factor::carry_quotient_back;
+use super::over_lower_transposed::carry_back;
 use super::row_norms::norms;
 use crate::dense::{Factor, Part, apply_to_rows, divide_scaled_rows};
 use crate::operation::{Adjoint, Forward, Operation};
@@ -10,22 +10,22 @@ use crate::{Lower, Memory, Node, Problem, Tape};
 use faer::Accum;
 
 impl Tape {
-    /// The squared norm of L⁻¹x for every row x of X, as a row: what [`divide_transposed`](Tape::divide_transposed) and
+    /// The squared norm of L⁻¹x for every row x of X, as a row: what [`over_lower_transposed`](Tape::over_lower_transposed) and
     /// [`row_norms`](Tape::row_norms) give, with one pass over a matrix less.
     #[track_caller]
-    pub fn quotient_row_norms(&mut self, x: Node, l: Lower) -> Node {
+    pub fn over_lower_transposed_row_norms(&mut self, x: Node, l: Lower) -> Node {
         let n = l.size();
-        assert!(n == x.cols(), "quotient_row_norms: {} and {n}×{n}", x.shape());
+        assert!(n == x.cols(), "over_lower_transposed_row_norms: {} and {n}×{n}", x.shape());
         let memory = Memory { saved: x.len(), scratch: x.len() + x.rows() };
-        self.record(Box::new(QuotientRowNorms), &[x, l.0], (1, x.rows()), memory)
+        self.record(Box::new(OverLowerTransposedRowNorms), &[x, l.0], (1, x.rows()), memory)
     }
 }
 
-struct QuotientRowNorms;
+struct OverLowerTransposedRowNorms;
 
-impl Operation for QuotientRowNorms {
+impl Operation for OverLowerTransposedRowNorms {
     fn name(&self) -> &'static str {
-        "quotient_row_norms"
+        "over_lower_transposed_row_norms"
     }
 
     fn forward(&self, run: Forward<'_>) -> Result<(), Problem> {
@@ -40,7 +40,7 @@ impl Operation for QuotientRowNorms {
         let (scales, scratch) = run.scratch.split_at_mut(rows);
         scales.iter_mut().zip(run.seed).for_each(|(s, n)| *s = 2.0 * n);
         let quotient = |z: &mut [f64]| divide_scaled_rows(z, y, scales, l);
-        carry_quotient_back(&mut run.targets, scratch, y, rows, quotient);
+        carry_back(&mut run.targets, scratch, y, rows, quotient);
     }
 }
 
@@ -57,19 +57,19 @@ mod tests {
                 let leaves = [cases::matrix(1, m, 1), cases::matrix(4, m, m), x];
                 let report = gradcheck(&leaves, |t, x| {
                     let l = lower(t, x[0], x[1]);
-                    t.quotient_row_norms(x[2], l)
+                    t.over_lower_transposed_row_norms(x[2], l)
                 });
                 report.unwrap().assert_below(1e-7);
                 // of a factor itself
                 let report = gradcheck(&leaves[..2], |t, x| {
                     let l = lower(t, x[0], x[1]);
-                    t.quotient_row_norms(l.matrix(), l)
+                    t.over_lower_transposed_row_norms(l.matrix(), l)
                 });
                 report.unwrap().assert_below(1e-6);
                 // where X has a gradient from elsewhere already
                 let report = gradcheck(&leaves, |t, x| {
                     let l = lower(t, x[0], x[1]);
-                    let norms = t.quotient_row_norms(x[2], l);
+                    let norms = t.over_lower_transposed_row_norms(x[2], l);
                     let others = t.row_norms(x[2]);
                     t.product(norms, others)
                 });
@@ -85,8 +85,8 @@ mod tests {
             let mut tape = Tape::new("norms");
             let leaves = [tape.leaf("d", n, 1), tape.leaf("e", n, n), tape.leaf("x", points, n)];
             let l = lower(&mut tape, leaves[0], leaves[1]);
-            let quotient = tape.divide_transposed(leaves[2], l);
-            let (theirs, ours) = (tape.row_norms(quotient), tape.quotient_row_norms(leaves[2], l));
+            let quotient = tape.over_lower_transposed(leaves[2], l);
+            let (theirs, ours) = (tape.row_norms(quotient), tape.over_lower_transposed_row_norms(leaves[2], l));
             let mut run = tape.finish().workspace();
             run.set(leaves[0], cases::matrix(1, n, 1).as_ref()).unwrap();
             run.set(leaves[1], (cases::matrix(2, n, n) * faer::Scale(3.0 / n as f64)).as_ref()).unwrap();
@@ -97,11 +97,11 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "quotient_row_norms: 3×1 and 2×2")]
+    #[should_panic(expected = "over_lower_transposed_row_norms: 3×1 and 2×2")]
     fn shapes_that_do_not_fit_are_named() {
         let mut tape = Tape::new("misuse");
         let (a, b) = (tape.leaf("a", 2, 2), tape.leaf("b", 3, 1));
         let l = tape.cholesky(a);
-        tape.quotient_row_norms(b, l);
+        tape.over_lower_transposed_row_norms(b, l);
     }
 }

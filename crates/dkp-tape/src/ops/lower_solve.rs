@@ -10,34 +10,34 @@ use faer::{MatMut, MatRef};
 impl Tape {
     /// L⁻¹·B.
     #[track_caller]
-    pub fn solve(&mut self, l: Lower, b: Node) -> Node {
-        self.record_solve(Side::Lower, l, b)
+    pub fn lower_solve(&mut self, l: Lower, b: Node) -> Node {
+        self.record_lower_solve(Side::Lower, l, b)
     }
 
     /// L⁻ᵀ·B.
     #[track_caller]
-    pub fn solve_transposed(&mut self, l: Lower, b: Node) -> Node {
-        self.record_solve(Side::Transposed, l, b)
+    pub fn lower_transposed_solve(&mut self, l: Lower, b: Node) -> Node {
+        self.record_lower_solve(Side::Transposed, l, b)
     }
 
     #[track_caller]
-    fn record_solve(&mut self, side: Side, l: Lower, b: Node) -> Node {
-        let op = Solve { side };
+    fn record_lower_solve(&mut self, side: Side, l: Lower, b: Node) -> Node {
+        let op = LowerSolve { side };
         assert!(l.size() == b.rows(), "{}: factor of {} rows, right-hand side {}", op.name(), l.size(), b.shape());
         let memory = Memory { saved: 0, scratch: b.len() };
         self.record(Box::new(op), &[l.0, b], (b.rows(), b.cols()), memory)
     }
 }
 
-struct Solve {
+struct LowerSolve {
     side: Side,
 }
 
-impl Operation for Solve {
+impl Operation for LowerSolve {
     fn name(&self) -> &'static str {
         match self.side {
-            Side::Lower => "solve",
-            Side::Transposed => "solve_transposed",
+            Side::Lower => "lower_solve",
+            Side::Transposed => "lower_transposed_solve",
         }
     }
 
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn gradients_with_a_nearly_singular_factor() {
         let leaves = [cases::matrix(1, 20, 10), cases::matrix(2, 20, 7)];
-        for solve in [Tape::solve, Tape::solve_transposed] {
+        for solve in [Tape::lower_solve, Tape::lower_transposed_solve] {
             let report = gradcheck(&leaves, |t, x| {
                 let l = factor(t, x[0], 1e-5);
                 solve(t, l, x[1])
@@ -106,13 +106,13 @@ mod tests {
                 let leaves = [cases::matrix(1, m, m), b];
                 gradcheck(&leaves, |t, x| {
                     let l = factor(t, x[0], 1.0);
-                    t.solve(l, x[1])
+                    t.lower_solve(l, x[1])
                 })
                 .unwrap()
                 .assert_below(1e-6);
                 gradcheck(&leaves, |t, x| {
                     let l = factor(t, x[0], 1.0);
-                    t.solve_transposed(l, x[1])
+                    t.lower_transposed_solve(l, x[1])
                 })
                 .unwrap()
                 .assert_below(1e-6);
@@ -145,11 +145,11 @@ mod tests {
             b
         };
         for transposed in [false, true] {
-            let mut tape = Tape::new("solve");
+            let mut tape = Tape::new("solves");
             let (d, e) = (tape.leaf("diagonal", m, 1), tape.leaf("below", m, m));
             let rhs = tape.leaf("b", m, n);
             let lower = tape.lower(d, e);
-            let x = if transposed { tape.solve_transposed(lower, rhs) } else { tape.solve(lower, rhs) };
+            let x = if transposed { tape.lower_transposed_solve(lower, rhs) } else { tape.lower_solve(lower, rhs) };
             let weights: Vec<f64> = (0..m * n).map(|e| (0.7 * e as f64).sin()).collect();
             let w = tape.constant(m, n, &weights);
             let p = tape.product(w, x);
@@ -187,11 +187,11 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "solve: factor of 2 rows, right-hand side 3×1")]
+    #[should_panic(expected = "lower_solve: factor of 2 rows, right-hand side 3×1")]
     fn shapes_that_do_not_fit_are_named() {
         let mut tape = Tape::new("misuse");
         let (a, b) = (tape.leaf("a", 2, 2), tape.leaf("b", 3, 1));
         let l = tape.cholesky(a);
-        tape.solve(l, b);
+        tape.lower_solve(l, b);
     }
 }
