@@ -7,7 +7,7 @@
 mod timer;
 
 use dkp::gram::{Block, DataBlock, Gram};
-use dkp::processes::{InverseWishart, Process as _};
+use dkp::processes::{InverseWishartLaw, Law as _};
 use dkp_tape::random::Key;
 use dkp_tape::{Pass, Tape};
 use faer::linalg::matmul::matmul;
@@ -39,7 +39,7 @@ fn measure(m: usize, b: usize) {
     let (log_delta, log_gamma, v) = (step.leaf("log δ", 1, 1), step.leaf("log γ", 1, 1), step.leaf("V", m, m));
     let (delta, gamma) = (step.exp(log_delta), step.exp(log_gamma));
     let k = step.symmetric_product(root);
-    let process = InverseWishart::posterior(&mut step, delta, gamma, v);
+    let process = InverseWishartLaw::posterior(&mut step, delta, gamma, v);
 
     let mut draw = step.nested("draw");
     let kernel = Block::new(&mut draw, k);

@@ -4,11 +4,11 @@
 //! order in which data flows: [`data`]; [`gram`], the matrices; [`kernels`], functions of them; [`distributions`], from which
 //! they are drawn; [`processes`], the draws between two kernels; [`output`], the Gaussian process at the end; [`likelihoods`];
 //! [`params`], what is learned; [`model`], all of it together, with its bound and its predictions, or as a prior to draw from;
-//! [`train`]; [`mod@file`], models on disk; and [`metrics`].
+//! [`train`]; [`mod@file`], models on disk; and [`metrics`]. A [`Registry`] has parts by name, one's own too.
 //!
 //! ```
 //! use dkp::{data::Dataset, kernels::SquaredExponential, likelihoods::Gaussian, metrics, model::Architecture};
-//! use dkp::train::{Options, Start, Trainer, initialise};
+//! use dkp::train::{Start, TrainOptions, Trainer, initialise};
 //! use dkp_tape::random::Key;
 //! use faer::Mat;
 //! use std::sync::Arc;
@@ -23,7 +23,7 @@
 //! // a deep inverse Wishart process with one hidden layer, trained and asked
 //! let architecture = Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)));
 //! let mut model = initialise(architecture, &data, Start { inducing: 10, warm_up: 200, ..Start::default() })?;
-//! Trainer::new(&mut model, &data, Options { steps: 100, draws: 2, ..Options::default() })?.run(|_| true)?;
+//! Trainer::new(&mut model, &data, TrainOptions { steps: 100, draws: 2, ..TrainOptions::default() })?.run(|_| true)?;
 //! let inputs = Mat::from_fn(1, 40, |_, n| data.x(n)[0]);
 //! let prediction = model.predict(inputs.as_ref(), 20, Key::new(1))?;
 //! let targets: Vec<f64> = (0..40).map(|n| data.y(n)[0]).collect();
@@ -32,10 +32,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod names;
 mod quadrature;
+mod registry;
 
-pub use names::UnknownName;
+pub use registry::{Arguments, Registry, UnknownName};
 
 pub mod data;
 
@@ -61,8 +61,3 @@ pub mod metrics;
 
 #[cfg(test)]
 mod laws;
-
-/// The code of the README compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

@@ -10,7 +10,7 @@ use dkp::kernels::SquaredExponential;
 use dkp::likelihoods::{Categorical, Gaussian};
 use dkp::metrics;
 use dkp::model::Architecture;
-use dkp::train::{Options, Start, Trainer, initialise};
+use dkp::train::{Start, TrainOptions, Trainer, initialise};
 use dkp_tape::random::Key;
 use faer::Mat;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn a_short_run_on_yacht_is_far_above_the_constant_predictor() {
     let architecture = Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)));
     let start = Start { inducing: 40, warm_up: 1000, ..Start::default() };
     let mut model = initialise(architecture, &train, start).unwrap();
-    Trainer::new(&mut model, &train, Options { steps: 200, draws: 4, ..Options::default() })
+    Trainer::new(&mut model, &train, TrainOptions { steps: 200, draws: 4, ..TrainOptions::default() })
         .unwrap()
         .run(|_| true)
         .unwrap();
@@ -75,7 +75,7 @@ fn wine_grades_are_classified_with_calibrated_probabilities() {
     let architecture = Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Categorical::new(classes)));
     let start = Start { inducing: 50, warm_up: 1000, ..Start::default() };
     let mut model = initialise(architecture, &train, start).unwrap();
-    let options = Options { steps: 100, draws: 2, batch: Some(500), ..Options::default() };
+    let options = TrainOptions { steps: 100, draws: 2, batch: Some(500), ..TrainOptions::default() };
     Trainer::new(&mut model, &train, options).unwrap().run(|_| true).unwrap();
     let prediction = model.predict(x_test.as_ref(), 20, Key::new(1)).unwrap();
     let y: Vec<f64> = (0..test.points()).map(|n| test.y(n)[0]).collect();

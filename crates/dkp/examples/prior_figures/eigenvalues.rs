@@ -1,12 +1,14 @@
 //! Spectra of standard Wishart, residual Wishart and inverse Wishart matrices.
 
 use dkp::kernels::Identity;
-use dkp::model::{Prior, PriorInput, PriorKernel, PriorLayer, PriorProcessKind};
+use dkp::model::{self, Prior, PriorKernel};
+use dkp::processes::{Input, InverseWishart, PriorProcess, ResidualWishart, Wishart};
 use dkp_report::chart::{Axis, Content, Grid, Ink, Layer, Mark, Panel, Spacing};
 use dkp_tape::random::Key;
 use faer::{Mat, Scale, Side, c64};
 use std::error::Error;
 use std::f64::consts::{LN_10, PI};
+use std::sync::Arc;
 
 /// N.
 const SIZE: usize = 2000;
@@ -84,13 +86,13 @@ impl Law {
     fn draw(self, key: Key) -> Result<Mat<f64>, Box<dyn Error>> {
         let x = Scale(N.sqrt()) * Mat::<f64>::identity(SIZE, SIZE);
         let process = match self {
-            Law::Wishart => PriorProcessKind::Wishart { dof: N },
-            Law::Residual { alpha } => PriorProcessKind::ResidualWishart { alpha },
-            Law::Inverse { delta } => PriorProcessKind::InverseWishart { delta },
+            Law::Wishart => Arc::new(Wishart { dof: N }) as Arc<dyn PriorProcess>,
+            Law::Residual { alpha } => Arc::new(ResidualWishart { alpha }),
+            Law::Inverse { delta } => Arc::new(InverseWishart { delta, ..InverseWishart::HIDDEN }),
         };
         let kernel = PriorKernel::new(Identity, &[]);
-        let layers = vec![PriorLayer { kernel: kernel.clone(), process }];
-        let draw = Prior { input: PriorInput::Fixed, layers, output: kernel }.draw(x.as_ref(), 1, key)?;
+        let layers = vec![model::Layer { kernel: kernel.clone(), process }];
+        let draw = Prior { input: Input::Fixed, layers, output: kernel }.draw(x.as_ref(), 1, key)?;
         draw.grams.into_iter().next_back().ok_or_else(|| "a draw without Gram matrices".into())
     }
 

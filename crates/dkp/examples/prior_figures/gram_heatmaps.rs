@@ -1,7 +1,8 @@
 //! Gram and kernel matrices through the layers of two processes.
 
 use dkp::kernels::SquaredExponential;
-use dkp::model::{Prior, PriorError, PriorInput, PriorKernel};
+use dkp::model::{Prior, PriorError, PriorKernel};
+use dkp::processes::Input;
 use dkp_report::chart::{Axis, Content, Grid, Panel};
 use dkp_tape::random::Key;
 use faer::{Mat, MatRef};
@@ -23,8 +24,8 @@ pub fn figure() -> Result<Grid, PriorError> {
     let x = Mat::from_fn(1, POINTS, |_, j| EXTENT * (2.0 * j as f64 / (POINTS - 1) as f64 - 1.0));
     let kernel = PriorKernel::new(SquaredExponential, &[1.0, LENGTHSCALE]);
     // With one feature Ω is only another lengthscale: it is left out, so that both rows begin with one and the same matrix.
-    let wishart = Prior { input: PriorInput::Fixed, ..Prior::deep_wishart(kernel.clone(), &[WIDTH; 3]) };
-    let inverse_wishart = Prior { input: PriorInput::Fixed, ..Prior::diwp(kernel, &[DELTA; 3]) };
+    let wishart = Prior { input: Input::Fixed, ..Prior::deep_wishart(kernel.clone(), &[WIDTH; 3]) };
+    let inverse_wishart = Prior { input: Input::Fixed, ..Prior::diwp(kernel, &[DELTA; 3]) };
 
     let mut panels = Vec::new();
     for (row, prior) in [wishart, inverse_wishart].into_iter().enumerate() {

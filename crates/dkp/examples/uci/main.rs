@@ -4,76 +4,104 @@
 
 mod splits;
 
+use dkp::Registry;
 use dkp::data::Dataset;
-use dkp::kernels::{Kernel, Matern32, Relu, SquaredExponential};
-use dkp::likelihoods::Gaussian;
-use dkp::model::Architecture;
-use dkp::train::{Options, Schedule, Start, Trainer, initialise};
+use dkp::model::{FamilyOptions, Model};
+use dkp::train::{Schedule, Start, TrainOptions, Trainer, initialise};
 use dkp_tape::random::Key;
 use faer::Mat;
 use std::collections::HashMap;
 use std::error::Error;
-use std::sync::Arc;
+use std::str::FromStr;
 use std::time::Instant;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.len() % 2 == 1 {
-        return Err("every flag takes a value: --dataset yacht --splits 0-4".into());
+/// Every flag, with its default.
+const FLAGS: [(&str, &str); 21] = [
+    ("dataset", "yacht"),
+    ("splits", "0-4"),
+    ("family", "diwp"),
+    ("kernel", "sqexp"),
+    ("layers", "2"),
+    ("steps", "8000"),
+    ("start-steps", ""),
+    ("m", "100"),
+    ("s", "10"),
+    ("seed", "0"),
+    ("delta", "1000"),
+    ("gamma", "1e-3"),
+    ("input-delta", "5"),
+    ("input-gamma", "500"),
+    ("rate", "1e-2"),
+    ("warm-up", "100"),
+    ("decay-from", "0.5"),
+    ("last", "1e-2"),
+    ("kl-warm-up", "0"),
+    ("bound-draws", "300"),
+    ("lines", "8"),
+];
+
+/// What was said on the command line.
+struct Flags(HashMap<&'static str, String>);
+
+impl Flags {
+    fn new(arguments: &[String]) -> Result<Flags, String> {
+        let mut flags: HashMap<&str, String> = FLAGS.into_iter().map(|(name, v)| (name, v.to_string())).collect();
+        for pair in arguments.chunks(2) {
+            let known = FLAGS.iter().find(|(name, _)| pair[0].strip_prefix("--") == Some(name));
+            let names = || FLAGS.map(|(name, _)| format!("--{name}")).join(" ");
+            let (name, _) = known.ok_or_else(|| format!("{}: the flags are {}", pair[0], names()))?;
+            let value = pair.get(1).ok_or_else(|| format!("--{name}: a value is missing"))?;
+            flags.insert(name, value.clone());
+        }
+        Ok(Flags(flags))
     }
-    let flags: HashMap<&str, &str> =
-        arguments.chunks(2).map(|c| (c[0].trim_start_matches("--"), c[1].as_str())).collect();
-    let text = |name: &str, default: &str| flags.get(name).map_or(default.to_string(), |v| v.to_string());
-    let number = |name: &str, default: f64| flags.get(name).map_or(Ok(default), |v| v.parse::<f64>());
-    let (first, last) = text("splits", "0-4")
-        .split_once('-')
-        .map(|(a, b)| (a.parse::<usize>(), b.parse::<usize>()))
-        .ok_or("splits: A-B")?;
-    let kernel: Arc<dyn Kernel> = match text("kernel", "sqexp").as_str() {
-        "relu" => Arc::new(Relu),
-        "matern32" => Arc::new(Matern32),
-        _ => Arc::new(SquaredExponential),
-    };
-    let (layers, steps) = (number("layers", 2.0)? as usize, number("steps", 8000.0)?);
+
+    fn text(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+
+    fn get<T: FromStr>(&self, name: &str) -> Result<T, String> {
+        let text = self.text(name);
+        text.parse().map_err(|_| format!("--{name} {text}: expected a number"))
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let flags = Flags::new(&std::env::args().skip(1).collect::<Vec<_>>())?;
+    let (first, last) = flags.text("splits").split_once('-').ok_or("--splits: expected A-B")?;
+    let registry = Registry::default();
+    let family = registry.family(flags.text("family"))?;
+    let kernel = registry.kernel(flags.text("kernel"))?;
+    let (layers, steps): (usize, u64) = (flags.get("layers")?, flags.get("steps")?);
     let mut all = Vec::new();
-    for split in first?..=last? {
-        let (train, test) = splits::load(&text("dataset", "yacht"), split)?;
+    for split in first.parse::<usize>()?..=last.parse()? {
+        let (train, test) = splits::load(flags.text("dataset"), split)?;
         let (sx, sy) = train.scales();
         let (train, test) = (train.scaled(&sx, &sy), test.scaled(&sx, &sy));
-        let likelihood = Arc::new(Gaussian::new(1));
-        let architecture = match text("family", "diwp").as_str() {
-            "nngp" => Architecture::nngp(kernel.clone(), layers, likelihood),
-            "dgp" => Architecture::dgp(kernel.clone(), layers, train.features(), likelihood),
-            _ => Architecture::diwp(kernel.clone(), layers, likelihood),
+        let options = FamilyOptions {
+            width: train.features(),
+            hidden: [flags.get("delta")?, flags.get("gamma")?],
+            input: [flags.get("input-delta")?, flags.get("input-gamma")?],
         };
-        let seed = 100 * number("seed", 0.0)? as u64 + split as u64;
-        let start = Start {
-            inducing: number("m", 100.0)? as usize,
-            delta: number("delta", 1000.0)?,
-            gamma: number("gamma", 1e-3)?,
-            input: [number("input-delta", 5.0)?, number("input-gamma", 500.0)?],
-            warm_up: number("start-steps", steps)? as u64,
-            seed,
-        };
-        let mut model = initialise(architecture, &train, start)?;
+        let kernels = vec![kernel.clone(); layers + 1];
+        let architecture = family.architecture(&options, &kernels, registry.likelihood("gaussian")?);
+        let seed = 100 * flags.get::<u64>("seed")? + split as u64;
+        let warm_up = if flags.text("start-steps").is_empty() { steps } else { flags.get("start-steps")? };
+        let mut model = initialise(architecture, &train, Start { inducing: flags.get("m")?, warm_up, seed })?;
         let schedule = Schedule {
-            rate: number("rate", 1e-2)?,
-            warm_up: number("warm-up", 100.0)? as u64,
-            decay_from: number("decay-from", 0.5)?,
-            last: number("last", 1e-2)?,
+            rate: flags.get("rate")?,
+            warm_up: flags.get("warm-up")?,
+            decay_from: flags.get("decay-from")?,
+            last: flags.get("last")?,
         };
-        let options = Options {
-            steps: steps as u64,
-            draws: number("s", 10.0)? as usize,
-            schedule,
-            kl_warm_up: number("kl-warm-up", 0.0)? as u64,
-            seed,
-            ..Options::default()
-        };
+        let (draws, kl_warm_up) = (flags.get("s")?, flags.get("kl-warm-up")?);
+        let options = TrainOptions { steps, draws, schedule, kl_warm_up, seed, ..TrainOptions::default() };
         let begun = Instant::now();
-        let every = (options.steps / number("lines", 8.0)? as u64).max(1);
+        let every = (options.steps / flags.get::<u64>("lines")?.max(1)).max(1);
         let (mut skipped, mut jitters, mut rollbacks) = (0, 0, 0);
-        Trainer::new(&mut model, &train, options)?.run(|r| {
+        let mut trainer = Trainer::new(&mut model, &train, options)?;
+        while trainer.state().step < steps {
+            let r = trainer.step()?;
             skipped += u64::from(r.failure.is_some());
             rollbacks += u64::from(r.rolled_back);
             jitters += r.bound.as_ref().map_or(0, |b| b.jitter.count);
@@ -83,14 +111,19 @@ fn main() -> Result<(), Box<dyn Error>> {
             if let (0, Some(b)) = (r.step % every, &r.bound) {
                 eprintln!(
                     "{:6} {:9.4} likelihood {:.4} input {:.4} layers {:.4?} output {:.4} δ {:.1?}",
-                    r.step, b.total, b.likelihood, b.input, b.layers, b.output, r.deltas
+                    r.step,
+                    b.total,
+                    b.likelihood,
+                    b.input,
+                    b.layers,
+                    b.output,
+                    trainer.model().concentrations()
                 );
             }
-            true
-        })?;
+        }
         let seconds = begun.elapsed().as_secs_f64();
-        let bound = model.bound(&train, number("bound-draws", 300.0)? as usize, Key::new(1000))?;
-        let (log_likelihood, rmse) = evaluate(&mut model, &test, sy.deviation[0])?;
+        let bound = model.bound(&train, flags.get("bound-draws")?, Key::new(1000))?;
+        let (log_likelihood, rmse) = evaluate(&model, &test, sy.deviation[0])?;
         let elbo = bound.total - sy.deviation[0].ln();
         println!(
             "{{\"split\":{split},\"log_likelihood\":{log_likelihood:.4},\"rmse\":{rmse:.4},\"elbo\":{elbo:.4},\"elbo_se\":{:.4},\"ms_per_step\":{:.2},\"skipped\":{skipped},\"rollbacks\":{rollbacks},\"jitters\":{jitters}}}",
@@ -114,7 +147,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Mean log-likelihood in the target's units, and root mean squared error, with 100 draws.
-fn evaluate(model: &mut dkp::model::Model, test: &Dataset, deviation: f64) -> Result<(f64, f64), Box<dyn Error>> {
+fn evaluate(model: &Model, test: &Dataset, deviation: f64) -> Result<(f64, f64), Box<dyn Error>> {
     let x = Mat::from_fn(test.features(), test.points(), |i, n| test.x(n)[i]);
     let prediction = model.predict(x.as_ref(), 100, Key::new(2000))?;
     let n = test.points() as f64;

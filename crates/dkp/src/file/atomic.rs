@@ -1,23 +1,19 @@
 //! Files that are there whole or not at all.
 
-use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Writes a file under a temporary name beside it, then renames it.
+/// Writes a file under a temporary name beside it, then renames it. What could not be written does not stay.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
-    name.push(format!(".{}.partial", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let outcome = written.and_then(|()| std::fs::rename(&temporary, path));
-    if outcome.is_err() {
-        // what could not be written must not stay
-        let _ = std::fs::remove_file(&temporary);
-    }
-    outcome
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".dkp-");
+    // as any other new file, not for its owner's eyes alone
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
 }

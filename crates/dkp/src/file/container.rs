@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// The newest format, which is the one that is written.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 /// The key of the description.
 const KEY: &str = "dkp";
 /// Digits of a digest.
@@ -55,19 +55,21 @@ pub(super) struct Contents {
 
 /// What can be wrong with bytes.
 #[derive(Debug, PartialEq)]
-pub(super) enum Problem {
+pub(super) enum Defect {
     Damaged(String),
     Foreign(String),
+    Older(u64),
     Newer(u64),
 }
 
-impl Problem {
+impl Defect {
     pub fn of(self, path: &Path, expected: &'static str) -> Error {
         let path = path.to_path_buf();
         match self {
-            Problem::Damaged(reason) => Error::Damaged { path, reason },
-            Problem::Foreign(reason) => Error::Foreign { path, expected, reason },
-            Problem::Newer(found) => Error::Newer { path, found, known: FORMAT },
+            Defect::Damaged(reason) => Error::Damaged { path, reason },
+            Defect::Foreign(reason) => Error::Foreign { path, expected, reason },
+            Defect::Older(found) => Error::Older { path, found },
+            Defect::Newer(found) => Error::Newer { path, found, known: FORMAT },
         }
     }
 }
@@ -106,34 +108,35 @@ pub(super) fn encode(contents: &Contents) -> Vec<u8> {
 }
 
 /// What bytes hold, if all of them are as they were written.
-pub(super) fn decode(bytes: &[u8]) -> Result<Contents, Problem> {
+pub(super) fn decode(bytes: &[u8]) -> Result<Contents, Defect> {
     let (header_length, header) = SafeTensors::read_metadata(bytes).map_err(|e| match e {
         // any text file has a "header" of billions of bytes
-        safetensors::SafeTensorError::HeaderTooLarge => Problem::Foreign(e.to_string()),
-        e => Problem::Damaged(e.to_string()),
+        safetensors::SafeTensorError::HeaderTooLarge => Defect::Foreign(e.to_string()),
+        e => Defect::Damaged(e.to_string()),
     })?;
     let description = header.metadata().as_ref().and_then(|m| m.get(KEY));
-    let description = description.ok_or_else(|| Problem::Foreign("it has no description of a model".to_string()))?;
+    let description = description.ok_or_else(|| Defect::Foreign("it has no description of a model".to_string()))?;
     let description: Value =
-        serde_json::from_str(description).map_err(|e| Problem::Damaged(format!("its description: {e}")))?;
+        serde_json::from_str(description).map_err(|e| Defect::Damaged(format!("its description: {e}")))?;
     match description["format"].as_u64() {
         Some(FORMAT) => {}
-        Some(newer) if newer > FORMAT => return Err(Problem::Newer(newer)),
-        _ => return Err(Problem::Damaged("its description has no version".to_string())),
+        Some(newer) if newer > FORMAT => return Err(Defect::Newer(newer)),
+        Some(older) => return Err(Defect::Older(older)),
+        None => return Err(Defect::Damaged("its description has no version".to_string())),
     }
     let digest = description["sha256"].as_str().filter(|d| d.len() == DIGITS).unwrap_or_default();
     let at = last(&bytes[..(8 + header_length).min(bytes.len())], digest.as_bytes()).filter(|_| !digest.is_empty());
-    let at = at.ok_or_else(|| Problem::Damaged("its description has no checksum".to_string()))?;
+    let at = at.ok_or_else(|| Defect::Damaged("its description has no checksum".to_string()))?;
     let mut hash = Sha256::new();
     [&bytes[..at], &[b'0'; DIGITS], &bytes[at + DIGITS..]].iter().for_each(|part| hash.update(part));
     if hex(&hash.finalize()) != digest {
-        return Err(Problem::Damaged("its checksum does not match".to_string()));
+        return Err(Defect::Damaged("its checksum does not match".to_string()));
     }
-    let tensors = SafeTensors::deserialize(bytes).map_err(|e| Problem::Damaged(e.to_string()))?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(|e| Defect::Damaged(e.to_string()))?;
     let tensors = tensors.tensors().into_iter().map(|(name, view)| {
         let values = match view.dtype() {
             Dtype::F64 => view.data().chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap_or_default())),
-            other => return Err(Problem::Damaged(format!("\"{name}\" has numbers of type {other:?}"))),
+            other => return Err(Defect::Damaged(format!("\"{name}\" has numbers of type {other:?}"))),
         };
         Ok((name, Tensor { shape: view.shape().to_vec(), values: values.collect() }))
     });

@@ -1,21 +1,24 @@
 //! A model in words: what it is made of, and its parameters without their values.
 
 use super::Tensor;
-use crate::UnknownName;
-use crate::model::{Architecture, InputKind, Layer, ProcessKind};
+use crate::model::layout::INDUCING_INPUTS;
+use crate::model::{Architecture, Layer};
 use crate::params::{Constraint, Parameter, Parameters};
-use crate::{kernels, likelihoods};
+use crate::processes::Input;
+use crate::registry::parse;
+use crate::{Registry, UnknownName};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Description {
+    /// "fixed", or "omega" or "gram" with a process: "omega(inverse_wishart)".
     input: String,
     scale_features: bool,
     layers: Vec<LayerDescription>,
     output: String,
     likelihood: String,
-    share_precision: bool,
+    share_noise: bool,
     parameters: Vec<ParameterDescription>,
 }
 
@@ -23,8 +26,6 @@ pub(super) struct Description {
 struct LayerDescription {
     kernel: String,
     process: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    width: Option<usize>,
 }
 
 /// In the order of optimisers.
@@ -41,19 +42,12 @@ struct ParameterDescription {
 
 impl Description {
     pub fn of(a: &Architecture, parameters: &Parameters) -> Description {
-        let input = match a.input {
-            InputKind::Fixed => "fixed",
-            InputKind::InverseWishart => "inverse_wishart",
-            InputKind::Gram => "gram",
+        let input = match &a.input {
+            Input::Fixed => "fixed".to_string(),
+            Input::Omega(process) => format!("omega({})", process.name()),
+            Input::Gram(process) => format!("gram({})", process.name()),
         };
-        let layer = |l: &Layer| {
-            let (process, width) = match l.process {
-                ProcessKind::Deterministic => ("deterministic", None),
-                ProcessKind::InverseWishart => ("inverse_wishart", None),
-                ProcessKind::Features { width } => ("features", Some(width)),
-            };
-            LayerDescription { kernel: l.kernel.name(), process: process.to_string(), width }
-        };
+        let layer = |l: &Layer| LayerDescription { kernel: l.kernel.name(), process: l.process.name() };
         let parameter = |p: &Parameter| {
             let (constraint, floor) = match p.constraint {
                 Constraint::Free => ("free", None),
@@ -64,40 +58,42 @@ impl Description {
             ParameterDescription { name: p.name.clone(), constraint: constraint.into(), floor, frozen: p.frozen, tied }
         };
         Description {
-            input: input.to_string(),
+            input,
             scale_features: a.scale_features,
             layers: a.layers.iter().map(layer).collect(),
             output: a.output.name(),
             likelihood: a.likelihood.name(),
-            share_precision: a.share_precision,
+            share_noise: a.share_noise,
             parameters: parameters.iter().map(parameter).collect(),
         }
     }
 
-    pub fn architecture(&self) -> Result<Architecture, UnknownName> {
-        let unknown = |what, name: &str, known| UnknownName { what, name: name.to_string(), known };
-        let input = match self.input.as_str() {
-            "fixed" => InputKind::Fixed,
-            "inverse_wishart" => InputKind::InverseWishart,
-            "gram" => InputKind::Gram,
-            other => return Err(unknown("input layer", other, "fixed, inverse_wishart and gram")),
+    /// A name that cannot be read back, whatever a registry knows.
+    pub fn unreadable_name(&self) -> Option<&str> {
+        let layers = self.layers.iter().flat_map(|l| [&l.kernel, &l.process]);
+        let mut names = layers.chain([&self.input, &self.output, &self.likelihood]);
+        names.find(|name| parse(name).is_none_or(|(name, _)| name.is_empty())).map(String::as_str)
+    }
+
+    pub fn architecture(&self, registry: &Registry) -> Result<Architecture, UnknownName> {
+        let known = "fixed, omega(process) and gram(process)".to_string();
+        let unknown = || UnknownName { what: "input layer", name: self.input.clone(), known };
+        let input = match parse(&self.input) {
+            Some(("fixed", arguments)) if arguments.is_empty() => Input::Fixed,
+            Some(("omega", arguments)) if arguments.len() == 1 => Input::Omega(registry.process(arguments[0])?),
+            Some(("gram", arguments)) if arguments.len() == 1 => Input::Gram(registry.process(arguments[0])?),
+            _ => return Err(unknown()),
         };
         let layer = |l: &LayerDescription| {
-            let process = match (l.process.as_str(), l.width) {
-                ("deterministic", None) => ProcessKind::Deterministic,
-                ("inverse_wishart", None) => ProcessKind::InverseWishart,
-                ("features", Some(width)) => ProcessKind::Features { width },
-                (other, _) => return Err(unknown("process", other, "deterministic, inverse_wishart and features")),
-            };
-            Ok(Layer { kernel: kernels::named(&l.kernel)?.into(), process })
+            Ok(Layer { kernel: registry.kernel(&l.kernel)?, process: registry.process(&l.process)? })
         };
         Ok(Architecture {
             scale_features: self.scale_features,
             input,
             layers: self.layers.iter().map(layer).collect::<Result<_, _>>()?,
-            output: kernels::named(&self.output)?.into(),
-            likelihood: likelihoods::named(&self.likelihood)?.into(),
-            share_precision: self.share_precision,
+            output: registry.kernel(&self.output)?,
+            likelihood: registry.likelihood(&self.likelihood)?,
+            share_noise: self.share_noise,
         })
     }
 
@@ -130,20 +126,25 @@ impl Description {
 /// Whether parameters are those of a model of this architecture.
 pub(super) fn check(architecture: &Architecture, parameters: &Parameters) -> Result<(), String> {
     let shape = |name: &str| parameters.iter().find(|p| p.name == name).map(|p| (p.rows, p.cols));
-    let (features, inducing) =
-        shape(crate::model::INDUCING_INPUTS).ok_or_else(|| "it has no inducing inputs".to_string())?;
+    let (features, inducing) = shape(INDUCING_INPUTS).ok_or_else(|| "it has no inducing inputs".to_string())?;
     if features == 0 || inducing == 0 {
         return Err("it has no inducing inputs".to_string());
     }
     let layout = architecture.layout(features, inducing);
-    for (name, rows, cols) in &layout {
-        match shape(name) {
-            Some(found) if found == (*rows, *cols) => {}
-            Some((r, c)) => return Err(format!("parameter \"{name}\" is {r}×{c} instead of {rows}×{cols}")),
+    for own in &layout {
+        let (name, rows, cols) = (&own.name, own.rows, own.cols);
+        match parameters.iter().find(|p| p.name == *name) {
             None => return Err(format!("parameter \"{name}\" is missing")),
+            Some(p) if (p.rows, p.cols) != (rows, cols) => {
+                return Err(format!("parameter \"{name}\" is {}×{} instead of {rows}×{cols}", p.rows, p.cols));
+            }
+            Some(p) if p.constraint != own.constraint => {
+                return Err(format!("parameter \"{name}\" has another constraint than its model's"));
+            }
+            Some(_) => {}
         }
     }
-    match parameters.iter().find(|p| layout.iter().all(|(name, ..)| *name != p.name)) {
+    match parameters.iter().find(|p| layout.iter().all(|own| own.name != p.name)) {
         Some(p) => Err(format!("the model has no parameter \"{}\"", p.name)),
         None => Ok(()),
     }

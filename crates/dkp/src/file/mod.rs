@@ -8,25 +8,29 @@
 //! # let x = mat![[0.0, 1.0, 2.0]];
 //! # let data = Dataset::new(x.as_ref(), mat![[0.5, 0.1, 0.3]].as_ref())?;
 //! # let architecture = Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)));
-//! # let mut model = initialise(architecture, &data, Start { warm_up: 0, ..Start::default() })?;
+//! # let model = initialise(architecture, &data, Start { warm_up: 0, ..Start::default() })?;
 //! # let folder = std::env::temp_dir().join(format!("dkp-doctest-{}", std::process::id()));
 //! # std::fs::create_dir_all(&folder)?;
 //! # let path = folder.join("model.dkp");
 //! dkp::file::save(&path, &model, &Default::default())?;
-//! let mut loaded = dkp::file::load(&path)?.model;
-//! let [a, b] = [&mut model, &mut loaded].map(|m| m.predict(x.as_ref(), 3, Key::new(1)).unwrap().moments(0, 0).mean);
+//! let loaded = dkp::file::load(&path)?.model;
+//! let [a, b] = [&model, &loaded].map(|m| m.predict(x.as_ref(), 3, Key::new(1)).unwrap().moments(0, 0).mean);
 //! assert_eq!(a, b);
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A model with parts of one's own is read by [`load_with`], with a [`Registry`] that knows their names.
 
 mod atomic;
 mod container;
 mod description;
 mod state;
 
+use crate::Registry;
 use crate::model::Model;
 use crate::params::Parameters;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,7 +39,7 @@ pub use atomic::write_atomically;
 use container::Contents;
 pub use container::Tensor;
 use description::Description;
-pub use state::{load_run, save_run};
+pub use state::{load_run, load_run_with, save_run};
 
 /// Why a file could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +53,7 @@ pub enum Error {
         /// What the system said.
         cause: std::io::Error,
     },
-    /// A part that no name stands for, or numbers that do not fit their shape: it could not be read back.
+    /// A name that is none, or numbers that do not fit their shape: it could not be read back.
     #[error("{}: the model cannot be written: {reason}", path.display())]
     Unreadable {
         /// The file.
@@ -74,6 +78,14 @@ pub enum Error {
         expected: &'static str,
         /// What was found.
         reason: String,
+    },
+    /// A format of the past.
+    #[error("{}: written in format {found} by an earlier version of dkp, which this one does not read: train the model again", path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
     },
     /// A format from the future.
     #[error("{}: written in format {found}, but this version of dkp reads up to {known}; a newer dkp is needed", path.display())]
@@ -120,15 +132,25 @@ fn write(path: &Path, contents: &Contents) -> Result<(), Error> {
     if let Some((name, _)) = contents.tensors.iter().find(|(_, t)| !fits(t)) {
         return Err(unreadable(format!("the values of \"{name}\" do not fit its shape")));
     }
-    self::model(contents).map_err(unreadable)?;
+    let description = Description::deserialize(&contents.metadata["model"]).map_err(|e| unreadable(e.to_string()))?;
+    if let Some(name) = description.unreadable_name() {
+        return Err(unreadable(format!(
+            "\"{name}\" is no name that can be read back: use letters and a list in parentheses"
+        )));
+    }
     write_atomically(path, &container::encode(contents)).map_err(|cause| Error::Io { path: path.into(), cause })
 }
 
 /// Reads a model, if the file is whole and describes one.
 pub fn load(path: &Path) -> Result<Loaded, Error> {
+    load_with(path, &Registry::default())
+}
+
+/// [`load`] for models whose parts a registry knows.
+pub fn load_with(path: &Path, registry: &Registry) -> Result<Loaded, Error> {
     let contents = read(path, "model")?;
     let foreign = |reason: String| Error::Foreign { path: path.into(), expected: "model", reason };
-    let model = model(&contents).map_err(foreign)?;
+    let model = model(&contents, registry).map_err(foreign)?;
     Ok(Loaded { model, companion: companion(contents) })
 }
 
@@ -156,10 +178,10 @@ fn parameter_tensors(prefix: &str, parameters: &Parameters) -> BTreeMap<String, 
     parameters.iter().map(|p| (format!("{prefix}{}", p.name), tensor(p))).collect()
 }
 
-fn model(contents: &Contents) -> Result<Model, String> {
-    let description: Description =
-        serde_json::from_value(contents.metadata["model"].clone()).map_err(|e| format!("its description: {e}"))?;
-    let architecture = description.architecture().map_err(|e| e.to_string())?;
+fn model(contents: &Contents, registry: &Registry) -> Result<Model, String> {
+    let description = Description::deserialize(&contents.metadata["model"]);
+    let description = description.map_err(|e| format!("its description: {e}"))?;
+    let architecture = description.architecture(registry).map_err(|e| e.to_string())?;
     let parameters = description.parameters(PARAMETERS, &contents.tensors)?;
     description::check(&architecture, &parameters)?;
     Ok(Model::new(architecture, parameters))

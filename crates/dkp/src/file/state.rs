@@ -1,21 +1,60 @@
 //! A training run as a file: the model as it is, and what it takes to go on to the same bits.
 
 use super::{Companion, Error, Loaded, Tensor, companion, contents, model, parameter_tensors, read, write};
+use crate::Registry;
 use crate::model::Model;
 use crate::params::Parameters;
 use crate::train::{Adam, State};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 const GOOD: &str = "good.";
 const MOMENTS: [&str; 2] = ["first moment.", "second moment."];
-/// The numbers of a state, in this order.
-const NUMBERS: &str = "state";
+
+/// What is not a tensor of a state: JSON, in which there is no infinity.
+#[derive(Serialize, Deserialize)]
+struct Numbers {
+    step: u64,
+    adam_steps: u64,
+    caution: f64,
+    rollbacks: u32,
+    failures: u32,
+    falls: u32,
+    mean_bound: Option<f64>,
+    /// None for −∞.
+    best: Option<f64>,
+    typical_norms: [Option<f64>; 2],
+    gain: f64,
+    good_adam_steps: u64,
+    good_mean_bound: Option<f64>,
+}
+
+impl Numbers {
+    fn of(state: &State) -> Numbers {
+        let (_, good_adam, good_mean_bound) = &state.good;
+        Numbers {
+            step: state.step,
+            adam_steps: state.adam.steps,
+            caution: state.caution,
+            rollbacks: state.rollbacks,
+            failures: state.failures,
+            falls: state.falls,
+            mean_bound: state.mean_bound,
+            best: Some(state.best).filter(|b| b.is_finite()),
+            typical_norms: state.typical_norms,
+            gain: state.gain,
+            good_adam_steps: good_adam.steps,
+            good_mean_bound: *good_mean_bound,
+        }
+    }
+}
 
 /// Writes a run between two steps.
 pub fn save_run(path: &Path, model: &Model, state: &State, companion: &Companion) -> Result<(), Error> {
     let mut contents = contents("run", model, companion);
-    let (good, good_adam, good_mean) = &state.good;
+    let (good, good_adam, _) = &state.good;
     contents.tensors.extend(parameter_tensors(GOOD, good));
     let free: Vec<&str> = model.parameters().free().map(|p| p.name.as_str()).collect();
     for (prefix, adam) in [("", &state.adam), (GOOD, good_adam)] {
@@ -25,42 +64,26 @@ pub fn save_run(path: &Path, model: &Model, state: &State, companion: &Companion
             contents.tensors.extend(named);
         }
     }
-    let optional = |x: Option<f64>| x.unwrap_or(f64::NAN);
-    let numbers = vec![
-        state.step as f64,
-        state.adam.steps as f64,
-        state.caution,
-        f64::from(state.rollbacks),
-        f64::from(state.failures),
-        f64::from(state.falls),
-        optional(state.mean_bound),
-        state.best,
-        optional(state.typical_norms[0]),
-        optional(state.typical_norms[1]),
-        state.gain,
-        good_adam.steps as f64,
-        optional(*good_mean),
-    ];
-    contents.tensors.insert(NUMBERS.to_string(), Tensor::vector(numbers));
+    contents.metadata["state"] = json!(Numbers::of(state));
     write(path, &contents)
 }
 
 /// Reads a run: the model, and the state to resume it from.
 pub fn load_run(path: &Path) -> Result<(Loaded, State), Error> {
+    load_run_with(path, &Registry::default())
+}
+
+/// [`load_run`] for models whose parts a registry knows.
+pub fn load_run_with(path: &Path, registry: &Registry) -> Result<(Loaded, State), Error> {
     let contents = read(path, "run")?;
     let foreign = |reason: String| Error::Foreign { path: path.into(), expected: "run", reason };
-    let model = model(&contents).map_err(foreign)?;
-    let state = state(&model, &contents.tensors).map_err(foreign)?;
+    let model = model(&contents, registry).map_err(foreign)?;
+    let numbers = Numbers::deserialize(&contents.metadata["state"]).map_err(|e| foreign(format!("its state: {e}")))?;
+    let state = state(&model, numbers, &contents.tensors).map_err(foreign)?;
     Ok((Loaded { model, companion: companion(contents) }, state))
 }
 
-fn state(model: &Model, tensors: &BTreeMap<String, Tensor>) -> Result<State, String> {
-    let numbers = tensors.get(NUMBERS).map(|t| t.values.as_slice()).unwrap_or_default();
-    let &[step, steps, caution, rollbacks, failures, falls, mean, best, norm, tight_norm, gain, good_steps, good_mean] =
-        numbers
-    else {
-        return Err("its state is incomplete, or that of an earlier version".to_string());
-    };
+fn state(model: &Model, numbers: Numbers, tensors: &BTreeMap<String, Tensor>) -> Result<State, String> {
     let free: Vec<(&str, usize)> = model.parameters().free().map(|p| (p.name.as_str(), p.kept.len())).collect();
     let moments = |prefix: &str, part: &str| {
         let one = |&(name, length): &(&str, usize)| {
@@ -69,26 +92,21 @@ fn state(model: &Model, tensors: &BTreeMap<String, Tensor>) -> Result<State, Str
         };
         free.iter().map(one).collect::<Result<Vec<_>, String>>()
     };
-    let adam = |prefix: &str, steps: f64| {
-        Ok::<_, String>(Adam {
-            steps: steps as u64,
-            first: moments(prefix, MOMENTS[0])?,
-            second: moments(prefix, MOMENTS[1])?,
-        })
+    let adam = |prefix: &str, steps: u64| {
+        Ok::<_, String>(Adam { steps, first: moments(prefix, MOMENTS[0])?, second: moments(prefix, MOMENTS[1])? })
     };
-    let known = |x: f64| (!x.is_nan()).then_some(x);
     Ok(State {
-        step: step as u64,
-        adam: adam("", steps)?,
-        caution,
-        rollbacks: rollbacks as u32,
-        failures: failures as u32,
-        falls: falls as u32,
-        mean_bound: known(mean),
-        best,
-        typical_norms: [norm, tight_norm].map(known),
-        gain,
-        good: (good(model, tensors)?, adam(GOOD, good_steps)?, known(good_mean)),
+        step: numbers.step,
+        adam: adam("", numbers.adam_steps)?,
+        caution: numbers.caution,
+        rollbacks: numbers.rollbacks,
+        failures: numbers.failures,
+        falls: numbers.falls,
+        mean_bound: numbers.mean_bound,
+        best: numbers.best.unwrap_or(f64::NEG_INFINITY),
+        typical_norms: numbers.typical_norms,
+        gain: numbers.gain,
+        good: (good(model, tensors)?, adam(GOOD, numbers.good_adam_steps)?, numbers.good_mean_bound),
     })
 }
 

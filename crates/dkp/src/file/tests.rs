@@ -4,8 +4,10 @@ use super::*;
 use crate::data::Dataset;
 use crate::kernels::{self, Relu, SquaredExponential};
 use crate::likelihoods::{Categorical, Gaussian, Likelihood, Scalar, StudentT};
-use crate::model::{Architecture, InputKind};
-use crate::train::{Options, Start, Trainer, initialise};
+use crate::model::Architecture;
+use crate::params::Shape;
+use crate::processes::{Input, InverseWishart};
+use crate::train::{Start, TrainOptions, Trainer, initialise};
 use dkp_tape::gradcheck::cases;
 use dkp_tape::random::Key;
 use faer::Mat;
@@ -37,13 +39,13 @@ impl Drop for Path {
 }
 
 fn architectures() -> Vec<(Architecture, usize)> {
-    let kernel: Arc<dyn kernels::Kernel> = kernels::named("sum(sqexp, scaled(relu))").unwrap().into();
+    let kernel: Arc<dyn kernels::Kernel> = Registry::default().kernel("sum(sqexp, scaled(relu))").unwrap();
     let likelihood = |l: Box<dyn Likelihood>| -> Arc<dyn Likelihood> { l.into() };
     let mut separate = Architecture::nngp(kernel.clone(), 0, Arc::new(Gaussian::new(2)));
-    separate.share_precision = false;
+    separate.share_noise = false;
     separate.scale_features = false;
     let mut gram = Architecture::diwp(Arc::new(Relu), 1, Arc::new(Gaussian::new(1)));
-    gram.input = InputKind::Gram;
+    gram.input = Input::Gram(Arc::new(InverseWishart::INPUT));
     vec![
         (Architecture::diwp(kernel, 2, likelihood(Box::new(Categorical::new(3)))), 1),
         (Architecture::dgp(Arc::new(SquaredExponential), 2, 4, Arc::new(Scalar::new(StudentT))), 1),
@@ -60,7 +62,8 @@ fn a_model_is_read_back_to_the_bit() {
         let mut model = initialise(architecture, &data, start()).unwrap();
         model.parameters_mut().freeze("output.targets", true).unwrap();
         let layout = model.architecture().layout(3, 6);
-        let own: Vec<_> = model.parameters().iter().map(|p| (p.name.clone(), p.rows, p.cols)).collect();
+        let shape = |p: &crate::params::Parameter| Shape::new(p.name.clone(), p.rows, p.cols, p.constraint);
+        let own: Vec<Shape> = model.parameters().iter().map(shape).collect();
         assert_eq!(layout, own);
 
         let path = Path::new(&format!("model-{i}"));
@@ -69,12 +72,12 @@ fn a_model_is_read_back_to_the_bit() {
         companion.tensors.insert("others".into(), Tensor::vector(vec![1.5, f64::NAN, -0.0]));
         save(&path.0, &model, &companion).unwrap();
         let first = std::fs::read(&path.0).unwrap();
-        let mut loaded = load(&path.0).unwrap();
+        let loaded = load(&path.0).unwrap();
         assert_eq!(loaded.model.parameters(), model.parameters());
         assert_eq!(loaded.companion.metadata, companion.metadata);
         assert_eq!(loaded.companion.tensors["others"].values[1].to_bits(), f64::NAN.to_bits());
         let x = cases::matrix(2, 3, 9);
-        let [a, b] = [&mut model, &mut loaded.model].map(|m| m.predict(x.as_ref(), 3, Key::new(1)).unwrap());
+        let [a, b] = [&model, &loaded.model].map(|m| m.predict(x.as_ref(), 3, Key::new(1)).unwrap());
         assert!((0..9).all(|n| (0..targets).all(|t| a.moments(n, t) == b.moments(n, t))));
         save(&path.0, &loaded.model, &loaded.companion).unwrap();
         assert_eq!(std::fs::read(&path.0).unwrap(), first);
@@ -96,10 +99,14 @@ fn odd_companions_and_models() {
     let message = save(&path.0, &model, &wrong).unwrap_err().to_string();
     assert!(message.ends_with("the values of \"kept.odd\" do not fit its shape"), "{message}");
 
+    // a name that no registry can find
     #[derive(Clone)]
     struct Mine;
     impl dkp_tape::KernelMap for Mine {
         type Form = <Relu as dkp_tape::KernelMap>::Form;
+        fn name(&self) -> String {
+            "mine(all mine".to_string()
+        }
         fn at(&self, p: &[f64; 0], element: dkp_tape::Element<dkp_tape::Point>) -> dkp_tape::Jet<0> {
             dkp_tape::KernelMap::at(&Relu, p, element)
         }
@@ -107,7 +114,7 @@ fn odd_companions_and_models() {
     let own = Architecture::nngp(Arc::new(Mine), 0, Arc::new(Gaussian::new(1)));
     let model = initialise(own, &data(1), start()).unwrap();
     let message = save(&path.0, &model, &Companion::default()).unwrap_err().to_string();
-    assert!(message.contains("the model cannot be written: there is no kernel \"Mine\""), "{message}");
+    assert!(message.contains("the model cannot be written: \"mine(all mine\" is no name"), "{message}");
 }
 
 /// Every truncation and every changed byte is noticed.
@@ -160,12 +167,17 @@ fn what_is_not_a_model_is_said() {
     let run = with(&|c| c.metadata["kind"] = json!("run"));
     assert_eq!(message(&run), "file: not a dkp model file: it holds a run");
     let text = |bytes: &[u8]| bytes.iter().map(|b| char::from(*b)).collect::<String>();
-    let newer = text(&bytes(&whole)).replacen("\\\"format\\\":1", "\\\"format\\\":2", 1);
-    let newer: Vec<u8> = newer.chars().map(|c| c as u8).collect();
+    let of_format = |format: u64| {
+        let text = text(&bytes(&whole)).replacen("\\\"format\\\":2", &format!("\\\"format\\\":{format}"), 1);
+        text.chars().map(|c| c as u8).collect::<Vec<u8>>()
+    };
     assert_eq!(
-        message(&newer),
-        "file: written in format 2, but this version of dkp reads up to 1; a newer dkp is needed"
+        message(&of_format(3)),
+        "file: written in format 3, but this version of dkp reads up to 2; a newer dkp is needed"
     );
+    let older =
+        "file: written in format 1 by an earlier version of dkp, which this one does not read: train the model again";
+    assert_eq!(message(&of_format(1)), older);
     assert!(load(std::path::Path::new("no/such/file")).err().unwrap().to_string().starts_with("no/such/file: "));
 }
 
@@ -174,7 +186,7 @@ fn what_is_not_a_model_is_said() {
 fn a_run_goes_on_from_its_file_to_the_same_bits() {
     let data = data(2);
     let architecture = || Architecture::diwp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(2)));
-    let options = Options { steps: 24, draws: 2, batch: Some(11), ..Options::default() };
+    let options = TrainOptions { steps: 24, draws: 2, batch: Some(11), ..TrainOptions::default() };
     let fresh = || {
         let mut model = initialise(architecture(), &data, start()).unwrap();
         model.parameters_mut().tie("layer 1.kernel.lengthscale", "output.kernel.lengthscale").unwrap();

@@ -9,7 +9,7 @@ const FLOOR: f64 = 1e-10;
 const LEAST: f64 = 1e-30;
 
 /// W = K_ti·L⁻ᵀ and the Schur complement K_tt − WWᵀ, of the same kind as K_tt.
-pub(crate) fn condition(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> (Node, DataBlock) {
+pub fn condition(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> (Node, DataBlock) {
     let w = tape.over_lower_transposed(ti, factor);
     let complement = match tt {
         DataBlock::Diagonal(tt) => {
@@ -25,7 +25,7 @@ pub(crate) fn condition(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock)
 }
 
 /// The Schur complement alone.
-pub(crate) fn schur_complement(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> DataBlock {
+pub fn schur_complement(tape: &mut Tape, factor: Lower, ti: Node, tt: DataBlock) -> DataBlock {
     match tt {
         DataBlock::Diagonal(tt) => {
             let explained = tape.over_lower_transposed_row_norms(ti, factor);
@@ -36,7 +36,7 @@ pub(crate) fn schur_complement(tape: &mut Tape, factor: Lower, ti: Node, tt: Dat
 }
 
 /// The Cholesky factor of K_tt less what is explained, with jitter, if any, relative to K_tt: the difference may be rounding errors.
-pub(crate) fn factor_of_difference(tape: &mut Tape, difference: Node, tt: DataBlock) -> Lower {
+pub fn factor_of_difference(tape: &mut Tape, difference: Node, tt: DataBlock) -> Lower {
     let scale = tt.diagonal(tape);
     tape.cholesky_with_jitter_of(difference, scale)
 }

@@ -27,12 +27,13 @@
 
 mod condition;
 mod invariants;
-pub(crate) mod white;
+pub mod numbers;
+pub mod white;
 
 use crate::kernels::Kernel;
 use dkp_tape::{Node, Tape};
 
-pub(crate) use condition::{condition, factor_of_difference, schur_complement};
+pub use condition::{condition, factor_of_difference, schur_complement};
 
 /// The inducing block of a Gram matrix, with its diagonal.
 #[derive(Clone, Copy, Debug)]

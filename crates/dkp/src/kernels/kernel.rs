@@ -1,6 +1,7 @@
 //! What a model asks of a kernel, and kernels made of kernels.
 
 use dkp_tape::{KernelMap, Node, Tape};
+use std::sync::Arc;
 
 /// A kernel as a model records it: over a symmetric block, a cross block, and a diagonal.
 ///
@@ -10,6 +11,7 @@ use dkp_tape::{KernelMap, Node, Tape};
 /// ```
 /// use dkp::kernels::{Kernel, Relu, Scaled, Sum};
 /// use dkp_tape::{Element, General, Jet, KernelMap};
+/// use std::sync::Arc;
 ///
 /// /// The quadratic kernel (1 + w·g)², with the parameter w.
 /// #[derive(Clone)]
@@ -26,15 +28,20 @@ use dkp_tape::{KernelMap, Node, Tape};
 ///     }
 /// }
 ///
-/// let kernel = Sum(Box::new(Quadratic), Box::new(Scaled(Box::new(Relu))));
+/// let kernel = Sum(Arc::new(Quadratic), Arc::new(Scaled(Arc::new(Relu))));
 /// assert_eq!(kernel.parameters(), ["1.weight", "2.scale"]);
 /// ```
 pub trait Kernel: Send + Sync {
-    /// What files call it; [`named`](super::named) finds it again.
+    /// What files call it; a [`Registry`](crate::Registry) finds it again.
     fn name(&self) -> String;
 
     /// The names of its parameters, all of them positive, in the order in which the other methods take them.
     fn parameters(&self) -> Vec<String>;
+
+    /// Where its parameters start for points that are typically `lengthscale` apart, with functions of that height where it has a lengthscale.
+    ///
+    /// Of a [`KernelMap`], a parameter called `lengthscale` starts there, one called `height` beside it at the height, and others at 1.
+    fn start(&self, lengthscale: f64, height: f64) -> Vec<f64>;
 
     /// K_ij = k(g_ij, g_ii, g_jj) over a symmetric block g.
     fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node;
@@ -55,6 +62,17 @@ impl<K: KernelMap + Clone> Kernel for K {
         K::names().iter().map(|name| name.to_string()).collect()
     }
 
+    fn start(&self, lengthscale: f64, height: f64) -> Vec<f64> {
+        let names = K::names();
+        let has_lengthscale = names.contains(&"lengthscale");
+        let value = |name: &&str| match *name {
+            "lengthscale" => lengthscale,
+            "height" if has_lengthscale => height,
+            _ => 1.0,
+        };
+        names.iter().map(value).collect()
+    }
+
     fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node {
         tape.kernel_symmetric(self.clone(), g, parameters)
     }
@@ -69,13 +87,13 @@ impl<K: KernelMap + Clone> Kernel for K {
 }
 
 /// The sum of two kernels. Parameters of the first are called `1.…`, of the second `2.…`.
-pub struct Sum(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
+pub struct Sum(pub Arc<dyn Kernel>, pub Arc<dyn Kernel>);
 
 /// The element-wise product of two kernels. Parameters of the first are called `1.…`, of the second `2.…`.
-pub struct Product(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
+pub struct Product(pub Arc<dyn Kernel>, pub Arc<dyn Kernel>);
 
 /// A kernel times a positive number, the parameter `scale`, which stands before the kernel's own.
-pub struct Scaled(pub Box<dyn Kernel>);
+pub struct Scaled(pub Arc<dyn Kernel>);
 
 /// Two kernels over one block, combined.
 struct Pair<'a> {
@@ -128,6 +146,10 @@ macro_rules! pair {
                 self.pair().parameters()
             }
 
+            fn start(&self, lengthscale: f64, height: f64) -> Vec<f64> {
+                [&self.0, &self.1].into_iter().flat_map(|k| k.start(lengthscale, height)).collect()
+            }
+
             fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node {
                 self.pair().record(tape, parameters, |k, tape, p| k.symmetric(tape, g, p))
             }
@@ -165,6 +187,10 @@ impl Kernel for Scaled {
 
     fn parameters(&self) -> Vec<String> {
         ["scale".to_string()].into_iter().chain(self.0.parameters()).collect()
+    }
+
+    fn start(&self, lengthscale: f64, height: f64) -> Vec<f64> {
+        [1.0].into_iter().chain(self.0.start(lengthscale, height)).collect()
     }
 
     fn symmetric(&self, tape: &mut Tape, g: Node, parameters: &[Node]) -> Node {

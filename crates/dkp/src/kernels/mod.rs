@@ -27,9 +27,11 @@ mod kernel;
 mod leaky_relu;
 mod linear;
 mod matern;
-mod named;
 mod rational_quadratic;
 mod squared_exponential;
+
+use crate::Registry;
+use std::sync::Arc;
 
 pub use arc_cosine::{ArcCosine0, ArcCosine2, Relu};
 pub use arcsine::Arcsine;
@@ -38,9 +40,27 @@ pub use kernel::{Kernel, Product, Scaled, Sum};
 pub use leaky_relu::LeakyRelu;
 pub use linear::Linear;
 pub use matern::{Matern12, Matern32, Matern52};
-pub use named::{KERNEL_NAMES, named};
 pub use rational_quadratic::RationalQuadratic;
 pub use squared_exponential::SquaredExponential;
+
+/// The kernels of this crate, by name.
+pub(crate) fn register(registry: &mut Registry) {
+    registry.add_kernel("sqexp", |_| Ok(Arc::new(SquaredExponential)));
+    registry.add_kernel("matern12", |_| Ok(Arc::new(Matern12)));
+    registry.add_kernel("matern32", |_| Ok(Arc::new(Matern32)));
+    registry.add_kernel("matern52", |_| Ok(Arc::new(Matern52)));
+    registry.add_kernel("rational_quadratic", |_| Ok(Arc::new(RationalQuadratic)));
+    registry.add_kernel("relu", |_| Ok(Arc::new(Relu)));
+    registry.add_kernel("leaky_relu(slope)", |a| Ok(Arc::new(LeakyRelu { slope: a.number(0)? })));
+    registry.add_kernel("arccos0", |_| Ok(Arc::new(ArcCosine0)));
+    registry.add_kernel("arccos2", |_| Ok(Arc::new(ArcCosine2)));
+    registry.add_kernel("arcsine", |_| Ok(Arc::new(Arcsine)));
+    registry.add_kernel("linear", |_| Ok(Arc::new(Linear)));
+    registry.add_kernel("identity", |_| Ok(Arc::new(Identity)));
+    registry.add_kernel("scaled(kernel)", |a| Ok(Arc::new(Scaled(a.kernel(0)?))));
+    registry.add_kernel("sum(kernel, kernel)", |a| Ok(Arc::new(Sum(a.kernel(0)?, a.kernel(1)?))));
+    registry.add_kernel("product(kernel, kernel)", |a| Ok(Arc::new(Product(a.kernel(0)?, a.kernel(1)?))));
+}
 
 #[cfg(test)]
 mod tests;

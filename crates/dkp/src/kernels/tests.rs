@@ -105,15 +105,15 @@ fn gradients_over_every_block() {
 
 #[test]
 fn gradients_of_kernels_made_of_kernels() {
-    let sum = || Sum(Box::new(Matern32), Box::new(Scaled(Box::new(Relu))));
+    let sum = || Sum(Arc::new(Matern32), Arc::new(Scaled(Arc::new(Relu))));
     check_gradients("sum", &sum());
-    check_gradients("product of a sum", &Product(Box::new(sum()), Box::new(Linear)));
+    check_gradients("product of a sum", &Product(Arc::new(sum()), Arc::new(Linear)));
 }
 
 /// Values of a sum, a product and a scaling, from those of their parts.
 #[test]
 fn kernels_made_of_kernels_have_their_values() {
-    let kernel = Product(Box::new(Sum(Box::new(Matern32), Box::new(Arcsine))), Box::new(Scaled(Box::new(Relu))));
+    let kernel = Product(Arc::new(Sum(Arc::new(Matern32), Arc::new(Arcsine))), Arc::new(Scaled(Arc::new(Relu))));
     assert_eq!(kernel.parameters(), ["1.1.height", "1.1.lengthscale", "2.scale"]);
     let mut tape = Tape::new("composite");
     let g = tape.leaf("g", 1, 1);
@@ -133,7 +133,7 @@ fn kernels_made_of_kernels_have_their_values() {
 fn a_composite_kernel_names_the_parameters_that_it_lacks() {
     let mut tape = Tape::new("misuse");
     let (d, h) = (tape.leaf("d", 2, 1), tape.leaf("h", 1, 1));
-    Sum(Box::new(Matern12), Box::new(Relu)).diagonal(&mut tape, d, &[h]);
+    Sum(Arc::new(Matern12), Arc::new(Relu)).diagonal(&mut tape, d, &[h]);
 }
 
 /// On the diagonal g = r = c: the value, and the derivative along it.

@@ -1,6 +1,6 @@
 //! Two classes.
 
-use super::{Density, DensityJet, LikelihoodParameter, Peak};
+use super::{Density, DensityJet, LikelihoodParameter, Peak, TargetKind};
 
 /// y is 1 with probability 1/(1 + e^{−f}), else 0.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +48,8 @@ impl Density for Bernoulli {
         Some(Peak { centre: 0.0, width: 4.0 })
     }
 
-    fn is_discrete(&self) -> bool {
-        true
-    }
-
-    fn is_binary(&self) -> bool {
-        true
+    fn target_kind(&self) -> TargetKind {
+        TargetKind::Class
     }
 }
 

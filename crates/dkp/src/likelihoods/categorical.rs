@@ -1,23 +1,28 @@
 //! Several classes.
 
-use super::{Latent, Likelihood, LikelihoodParameter, Moments, Targets};
+use super::{Latent, Likelihood, LikelihoodParameter, Moments, Observed, TargetKind};
 use dkp_tape::operation::{Adjoint, Forward, Operation};
 use dkp_tape::random::{Key, fill_normal};
 use dkp_tape::{Memory, Node, Problem, Tape};
+use std::sync::Arc;
 
-/// Latent draws for a class's probability, for each posterior draw.
+/// Latent draws for a class's probability, for each of many posterior draws.
 const DRAWS: usize = 128;
-/// Latent draws in all, of which each posterior draw at each point takes some: errors then average out over posterior draws.
+/// Latent draws in all, of which each posterior draw at each point takes some: errors then average out over posterior draws. Where there is
+/// one posterior draw, it takes all.
 const POOL: usize = 4096;
 
 /// y is class c, from 0, with probability e^{f_c}/Σe^{f_k}: a latent function for each class.
 ///
-/// There is one target. The bound draws the latents, one for each posterior draw and point; predictions average over 128 for each.
+/// There is one target. The bound draws the latents, one for each posterior draw and point; predictions average over 128 for each, or more
+/// where there are few posterior draws.
 #[derive(Clone, Debug)]
 pub struct Categorical {
     classes: usize,
+    /// Latent draws for each posterior draw.
+    draws: usize,
     /// Standard normals, in pairs of opposite sign, classes × draws.
-    normals: Vec<f64>,
+    normals: Arc<[f64]>,
 }
 
 impl Categorical {
@@ -34,13 +39,13 @@ impl Categorical {
         // each followed by its opposite
         let pair = |z: &[f64]| z.iter().copied().chain(z.iter().map(|z| -z)).collect::<Vec<_>>();
         let normals = normals.chunks_exact(classes).flat_map(pair).collect();
-        Categorical { classes, normals }
+        Categorical { classes, draws: DRAWS, normals }
     }
 
     /// E softmax(f), f ~ N(mean, variance).
     fn expected(&self, mean: &[f64], variance: &[f64]) -> Vec<f64> {
         let mut total = vec![0.0; self.classes];
-        self.visit(mean, variance, |p| total.iter_mut().zip(p).for_each(|(t, p)| *t += p / DRAWS as f64));
+        self.visit(mean, variance, |p| total.iter_mut().zip(p).for_each(|(t, p)| *t += p / self.draws as f64));
         total
     }
 
@@ -49,8 +54,8 @@ impl Categorical {
         let mut exponentials = vec![0.0; self.classes];
         // which part of the pool follows from the point and the posterior draw alone
         let mixed = mean.iter().fold(0_u64, |h, m| (h ^ m.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let part = (mixed >> 32) as usize % (POOL / DRAWS);
-        let own = DRAWS * self.classes;
+        let part = (mixed >> 32) as usize % (POOL / self.draws);
+        let own = self.draws * self.classes;
         for z in self.normals[part * own..(part + 1) * own].chunks_exact(self.classes) {
             let f = |c: usize| mean[c] + variance[c].max(0.0).sqrt() * z[c];
             let largest = (0..self.classes).map(f).fold(f64::NEG_INFINITY, f64::max);
@@ -84,19 +89,25 @@ impl Likelihood for Categorical {
         if fits { Ok(()) } else { Err("a class's number, from 0") }
     }
 
-    fn is_discrete(&self) -> bool {
-        true
+    fn target_kind(&self) -> TargetKind {
+        TargetKind::Class
     }
 
     fn draws_latents(&self) -> bool {
         true
     }
 
+    fn refined(&self, draws: usize) -> Option<Arc<dyn Likelihood>> {
+        // so that all posterior draws together take the pool, or more; a power of two divides it
+        let own = POOL.div_ceil(draws.max(1)).next_power_of_two().clamp(DRAWS, POOL);
+        Some(Arc::new(Categorical { draws: own, ..self.clone() }))
+    }
+
     fn initial(&self, y: &[f64]) -> Vec<f64> {
         (0..self.classes).map(|c| if y[0] == c as f64 { 1.0 } else { 0.0 }).collect()
     }
 
-    fn expected_log_density(&self, tape: &mut Tape, _: &[Node], targets: Targets, latent: Latent) -> Node {
+    fn expected_log_density(&self, tape: &mut Tape, _: &[Node], observed: Observed, latent: Latent) -> Node {
         let variance = latent.full_variance(tape);
         let deviation = tape.sqrt(variance);
         let normals = tape.point_normals(self.classes);
@@ -104,7 +115,7 @@ impl Likelihood for Categorical {
         let f = tape.add(latent.mean, noise);
         tape.record(
             Box::new(LogSoftmax),
-            &[targets.values, targets.present, f],
+            &[observed.values, observed.present, f],
             (1, 1),
             Memory { saved: f.len(), scratch: 0 },
         )
@@ -123,10 +134,10 @@ impl Likelihood for Categorical {
         let moment = |p: &[f64], k: i32| p.iter().enumerate().map(|(c, p)| (c as f64).powi(k) * p).sum::<f64>();
         let (mut first, mut square_of_mean, mut second) = (0.0, 0.0, 0.0);
         self.visit(mean, variance, |p| {
-            let own = moment(p, 1) / DRAWS as f64;
+            let own = moment(p, 1) / self.draws as f64;
             first += own;
-            square_of_mean += own * own * DRAWS as f64;
-            second += moment(p, 2) / DRAWS as f64;
+            square_of_mean += own * own * self.draws as f64;
+            second += moment(p, 2) / self.draws as f64;
         });
         let model = (square_of_mean - first * first).max(0.0);
         Moments { mean: first, model, noise: (second - square_of_mean).max(0.0) }

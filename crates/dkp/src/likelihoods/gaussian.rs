@@ -1,6 +1,6 @@
 //! Normal noise.
 
-use super::{Latent, Likelihood, LikelihoodParameter, Moments, Targets, Tightening};
+use super::{Latent, Likelihood, LikelihoodParameter, Moments, Observed, ParameterStart, TargetKind, Tightening};
 use dkp_tape::{Node, Tape};
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -24,7 +24,11 @@ impl Gaussian {
 
 impl Likelihood for Gaussian {
     fn name(&self) -> String {
-        format!("gaussian({})", self.targets)
+        if self.targets == 1 { "gaussian".to_string() } else { format!("gaussian({})", self.targets) }
+    }
+
+    fn target_kind(&self) -> TargetKind {
+        TargetKind::Real
     }
 
     fn targets(&self) -> usize {
@@ -36,23 +40,28 @@ impl Likelihood for Gaussian {
     }
 
     fn parameters(&self) -> Vec<LikelihoodParameter> {
-        vec![LikelihoodParameter { name: "noise", rows: self.targets, floor: FLOOR, initial: 0.1 }]
+        vec![LikelihoodParameter {
+            name: "noise",
+            rows: self.targets,
+            floor: FLOOR,
+            start: ParameterStart::NoiseVariance,
+        }]
     }
 
     fn initial(&self, y: &[f64]) -> Vec<f64> {
         y.iter().map(|y| if y.is_nan() { 0.0 } else { *y }).collect()
     }
 
-    fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node {
+    fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], observed: Observed, latent: Latent) -> Node {
         let noise = parameters[0];
-        let residual = tape.subtract(targets.values, latent.mean);
+        let residual = tape.subtract(observed.values, latent.mean);
         let squared = tape.square(residual);
         let variance = latent.full_variance(tape);
         let expected = tape.add(squared, variance);
-        let present = tape.product(targets.present, expected);
+        let present = tape.product(observed.present, expected);
         // Σ_n ((y−m)² + s)/σ² for each target
-        let ones = tape.constant(targets.values.cols(), 1, &vec![1.0; targets.values.cols()]);
-        let (sums, counts) = (tape.matmul(present, ones), tape.matmul(targets.present, ones));
+        let ones = tape.constant(observed.values.cols(), 1, &vec![1.0; observed.values.cols()]);
+        let (sums, counts) = (tape.matmul(present, ones), tape.matmul(observed.present, ones));
         let precision = tape.reciprocal(noise);
         let fit = tape.product(precision, sums);
         // Σ_n log 2πσ²
@@ -83,10 +92,6 @@ impl Likelihood for Gaussian {
     fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
         let deviation = (variance[target] + parameters[0][target]).sqrt();
         0.5 * libm::erfc((mean[target] - y) / (deviation * SQRT_2))
-    }
-
-    fn probabilities(&self, _: &[Vec<f64>], _: &[f64], _: &[f64]) -> Option<Vec<f64>> {
-        None
     }
 }
 

@@ -6,18 +6,18 @@
 mod bernoulli;
 mod categorical;
 mod gaussian;
-mod named;
 mod poisson;
 mod scalar;
 mod student_t;
 
+use crate::Registry;
 use dkp_tape::{Node, Tape};
+use std::sync::Arc;
 
 pub use crate::quadrature::Peak;
 pub use bernoulli::Bernoulli;
 pub use categorical::Categorical;
 pub use gaussian::Gaussian;
-pub use named::{LIKELIHOOD_NAMES, named};
 pub use poisson::Poisson;
 pub use scalar::{Density, DensityJet, Scalar};
 pub use student_t::StudentT;
@@ -31,13 +31,35 @@ pub struct LikelihoodParameter {
     pub rows: usize,
     /// What it stays above.
     pub floor: f64,
-    /// Where it starts, for targets of unit variance.
-    pub initial: f64,
+    /// Where it starts.
+    pub start: ParameterStart,
 }
 
-/// Data at the points of a tile.
+/// Where a likelihood's parameter starts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParameterStart {
+    /// At a number.
+    At(f64),
+    /// At the variance of what neighbouring points' targets do not share.
+    NoiseVariance,
+    /// At its root.
+    NoiseDeviation,
+}
+
+/// What targets are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// Numbers, which may be shifted and rescaled before a model sees them.
+    Real,
+    /// Whole numbers, which mean what they are.
+    Count,
+    /// Classes, by their numbers from 0.
+    Class,
+}
+
+/// Targets at the points of a tile.
 #[derive(Clone, Copy, Debug)]
-pub struct Targets {
+pub struct Observed {
     /// y, targets×B; arbitrary where it is missing.
     pub values: Node,
     /// 1 where a target is there and 0 where it is missing, of the same shape.
@@ -84,10 +106,13 @@ pub trait Tightening {
 
 /// How targets follow from latent functions.
 pub trait Likelihood: Send + Sync {
-    /// What files call it, by default its type's name; [`named`] finds those of this crate again.
+    /// What files call it, by default its type's name; a [`Registry`] finds it again.
     fn name(&self) -> String {
-        crate::names::of_type::<Self>()
+        crate::registry::name_of_type::<Self>()
     }
+
+    /// What targets are.
+    fn target_kind(&self) -> TargetKind;
 
     /// How many targets a point has.
     fn targets(&self) -> usize;
@@ -104,21 +129,23 @@ pub trait Likelihood: Send + Sync {
         Ok(())
     }
 
-    /// Whether targets are whole numbers, so that the distribution function jumps there.
-    fn is_discrete(&self) -> bool {
-        false
-    }
-
     /// Whether the bound draws latents, so that it is random even where nothing else is.
     fn draws_latents(&self) -> bool {
         false
+    }
+
+    /// The same likelihood with more nodes for what predictions average over, where few posterior draws do it for each other; none where
+    /// this makes no difference.
+    fn refined(&self, draws: usize) -> Option<Arc<dyn Likelihood>> {
+        let _ = draws;
+        None
     }
 
     /// Where the latents of a point start, given its targets (0 where one is missing).
     fn initial(&self, y: &[f64]) -> Vec<f64>;
 
     /// Σ E[log p(y|f)] over the targets that are there, 1×1.
-    fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node;
+    fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], observed: Observed, latent: Latent) -> Node;
 
     /// How the bound can be tightened, where that is known.
     fn tightening(&self) -> Option<&dyn Tightening> {
@@ -136,7 +163,20 @@ pub trait Likelihood: Send + Sync {
 
     /// Probabilities of the classes of one point, for likelihoods of one target that has classes. (The mean of each of several coins is its
     /// probability of 1.)
-    fn probabilities(&self, parameters: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>>;
+    fn probabilities(&self, parameters: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>> {
+        let _ = (parameters, mean, variance);
+        None
+    }
+}
+
+/// The likelihoods of this crate, by name; of one target, where nothing is said.
+pub(crate) fn register(registry: &mut Registry) {
+    let targets = |a: &crate::registry::Arguments<'_>| if a.is_empty() { Ok(1) } else { a.count(0, 1..=100_000) };
+    registry.add_likelihood("gaussian[(targets)]", move |a| Ok(Arc::new(Gaussian::new(targets(a)?))));
+    registry.add_likelihood("student_t[(targets)]", move |a| Ok(Arc::new(Scalar::several(StudentT, targets(a)?))));
+    registry.add_likelihood("bernoulli[(targets)]", move |a| Ok(Arc::new(Scalar::several(Bernoulli, targets(a)?))));
+    registry.add_likelihood("poisson[(targets)]", move |a| Ok(Arc::new(Scalar::several(Poisson, targets(a)?))));
+    registry.add_likelihood("categorical(classes)", |a| Ok(Arc::new(Categorical::new(a.count(0, 2..=100_000)?))));
 }
 
 #[cfg(test)]

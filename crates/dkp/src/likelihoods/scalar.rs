@@ -1,6 +1,6 @@
 //! Likelihoods of one latent function a target, from a density alone.
 
-use super::{Latent, Likelihood, LikelihoodParameter, Moments, Targets};
+use super::{Latent, Likelihood, LikelihoodParameter, Moments, Observed, TargetKind};
 use crate::quadrature::{Peak, Quadrature};
 use dkp_tape::operation::{Adjoint, Forward, Operation};
 use dkp_tape::{Memory, Node, Problem, Tape};
@@ -26,7 +26,7 @@ pub struct DensityJet {
 /// A density p(y|f) of a target given one latent value: all that a new likelihood needs.
 ///
 /// ```
-/// use dkp::likelihoods::{Density, DensityJet, Likelihood, LikelihoodParameter, Scalar};
+/// use dkp::likelihoods::{Density, DensityJet, Likelihood, LikelihoodParameter, ParameterStart, Scalar};
 ///
 /// /// Laplace noise with a learned scale b: p(y|f) = exp(−|y − f|/b)/(2b).
 /// #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ pub struct DensityJet {
 ///
 /// impl Density for Laplace {
 ///     fn parameters(&self) -> Vec<LikelihoodParameter> {
-///         vec![LikelihoodParameter { name: "scale", rows: 1, floor: 1e-4, initial: 0.3 }]
+///         vec![LikelihoodParameter { name: "scale", rows: 1, floor: 1e-4, start: ParameterStart::NoiseDeviation }]
 ///     }
 ///     fn log_density(&self, b: &[f64], y: f64, f: f64) -> DensityJet {
 ///         let (b, r) = (b[0], y - f);
@@ -60,7 +60,7 @@ pub struct DensityJet {
 pub trait Density: Clone + Send + Sync + 'static {
     /// What files call it: by default its type's name.
     fn name(&self) -> String {
-        crate::names::of_type::<Self>()
+        crate::registry::name_of_type::<Self>()
     }
 
     /// What is learned for a target, at most four numbers (`rows` is 1).
@@ -92,14 +92,9 @@ pub trait Density: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Whether targets are whole numbers.
-    fn is_discrete(&self) -> bool {
-        false
-    }
-
-    /// Whether targets are classes 0 and 1.
-    fn is_binary(&self) -> bool {
-        false
+    /// What targets are; of classes there are two, 0 and 1.
+    fn target_kind(&self) -> TargetKind {
+        TargetKind::Real
     }
 }
 
@@ -197,17 +192,17 @@ impl<D: Density> Likelihood for Scalar<D> {
         self.density.accepts(y)
     }
 
-    fn is_discrete(&self) -> bool {
-        self.density.is_discrete()
+    fn target_kind(&self) -> TargetKind {
+        self.density.target_kind()
     }
 
     fn initial(&self, y: &[f64]) -> Vec<f64> {
         y.iter().map(|&y| if y.is_nan() { 0.0 } else { self.density.initial(y) }).collect()
     }
 
-    fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], targets: Targets, latent: Latent) -> Node {
+    fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], observed: Observed, latent: Latent) -> Node {
         let variance = latent.full_variance(tape);
-        let mut arguments = vec![targets.values, targets.present, latent.mean, variance];
+        let mut arguments = vec![observed.values, observed.present, latent.mean, variance];
         arguments.extend(parameters);
         // derivatives in means and variances, targets×B, and in the parameters, targets×MOST
         let saved = 2 * latent.mean.len() + self.targets * MOST;
@@ -249,7 +244,7 @@ impl<D: Density> Likelihood for Scalar<D> {
     }
 
     fn probabilities(&self, parameters: &[Vec<f64>], mean: &[f64], variance: &[f64]) -> Option<Vec<f64>> {
-        (self.targets == 1 && self.density.is_binary()).then(|| {
+        (self.targets == 1 && self.density.target_kind() == TargetKind::Class).then(|| {
             let [zero, one] = [0.0, 1.0].map(|y| self.log_density(parameters, &[y], mean, variance).exp());
             vec![zero / (zero + one), one / (zero + one)]
         })

@@ -1,6 +1,6 @@
 //! Noise with heavy tails.
 
-use super::{Density, DensityJet, LikelihoodParameter, Peak};
+use super::{Density, DensityJet, LikelihoodParameter, ParameterStart, Peak};
 use dkp_tape::math::{digamma, ln_gamma};
 use std::f64::consts::PI;
 
@@ -15,8 +15,8 @@ impl Density for StudentT {
 
     fn parameters(&self) -> Vec<LikelihoodParameter> {
         vec![
-            LikelihoodParameter { name: "scale", rows: 1, floor: 1e-3, initial: 0.3 },
-            LikelihoodParameter { name: "degrees of freedom", rows: 1, floor: 2.0, initial: 4.0 },
+            LikelihoodParameter { name: "scale", rows: 1, floor: 1e-3, start: ParameterStart::NoiseDeviation },
+            LikelihoodParameter { name: "degrees of freedom", rows: 1, floor: 2.0, start: ParameterStart::At(4.0) },
         ]
     }
 

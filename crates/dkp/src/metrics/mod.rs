@@ -3,7 +3,8 @@
 use crate::model::Prediction;
 use crate::quadrature::LEGENDRE;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// Central intervals whose coverage is reported.
 pub const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
@@ -14,37 +15,47 @@ const LONGEST_SUM: f64 = 16.0;
 /// Classes of confidence in the calibration error of a classifier.
 const BINS: usize = 15;
 
-/// Metrics of one numeric target, in its own units.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Metrics of one numeric target, in its own units. As JSON, what is not finite is null, and NaN when it is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Regression {
     /// Points whose target is known.
     pub rows: usize,
     /// Mean log-density.
+    #[serde(deserialize_with = "number_or_nan")]
     pub log_likelihood: f64,
     /// Root mean squared error of the mean.
+    #[serde(deserialize_with = "number_or_nan")]
     pub rmse: f64,
     /// Mean absolute error of the median.
+    #[serde(deserialize_with = "number_or_nan")]
     pub mae: f64,
     /// Mean continuous ranked probability score.
+    #[serde(deserialize_with = "number_or_nan")]
     pub crps: f64,
     /// Fractions of targets in the central intervals of [`LEVELS`].
+    #[serde(with = "by_level")]
     pub coverage: [f64; 3],
     /// Mean distance between probabilities and the frequency of targets below the quantiles of those probabilities.
+    #[serde(deserialize_with = "number_or_nan")]
     pub calibration: f64,
 }
 
-/// Metrics of classes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Metrics of classes. As JSON, what is not finite is null, and NaN when it is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Classification {
     /// Points whose class is known.
     pub rows: usize,
     /// Fraction whose most probable class is right.
+    #[serde(deserialize_with = "number_or_nan")]
     pub accuracy: f64,
     /// Mean log-probability of the right class.
+    #[serde(deserialize_with = "number_or_nan")]
     pub log_likelihood: f64,
     /// Mean squared distance between probabilities and the right class.
+    #[serde(deserialize_with = "number_or_nan")]
     pub brier: f64,
     /// Expected calibration error: the distance between confidence and accuracy, in fifteen bins.
+    #[serde(deserialize_with = "number_or_nan")]
     pub calibration: f64,
 }
 
@@ -109,6 +120,36 @@ impl Regression {
             coverage,
             calibration: calibration(scores),
         }
+    }
+}
+
+impl Regression {
+    /// The fraction of targets in the central interval of one of the [`LEVELS`], or NaN.
+    pub fn coverage_of(&self, level: f64) -> f64 {
+        LEVELS.iter().position(|l| *l == level).map_or(f64::NAN, |i| self.coverage[i])
+    }
+}
+
+/// JSON has no word for what is not finite.
+fn number_or_nan<'a, D: Deserializer<'a>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
+/// Coverages as a map from "50%", "90%" and "95%".
+mod by_level {
+    use super::{BTreeMap, Deserialize, Deserializer, LEVELS, Serialize, Serializer};
+
+    fn names() -> [String; 3] {
+        LEVELS.map(|l| format!("{:.0}%", 100.0 * l))
+    }
+
+    pub fn serialize<S: Serializer>(coverage: &[f64; 3], serializer: S) -> Result<S::Ok, S::Error> {
+        names().into_iter().zip(coverage).collect::<BTreeMap<_, _>>().serialize(serializer)
+    }
+
+    pub fn deserialize<'a, D: Deserializer<'a>>(deserializer: D) -> Result<[f64; 3], D::Error> {
+        let map: BTreeMap<String, Option<f64>> = BTreeMap::deserialize(deserializer)?;
+        Ok(names().map(|name| map.get(&name).copied().flatten().unwrap_or(f64::NAN)))
     }
 }
 

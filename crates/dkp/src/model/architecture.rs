@@ -1,91 +1,82 @@
-//! What a model is made of, and the families.
+//! What a model is made of.
 
 use crate::kernels::Kernel;
 use crate::likelihoods::Likelihood;
+use crate::processes::{Deterministic, GaussianFeatures, Input, InverseWishart, Process};
 use std::sync::Arc;
-
-/// The input layer of a model that is trained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputKind {
-    /// G₁ = XᵀX/N₀.
-    Fixed,
-    /// A Bayesian lengthscale matrix Ω; for more features than inducing points, where these allow it, [`Gram`](InputKind::Gram) instead.
-    InverseWishart,
-    /// Its equivalent for many features: G₁ itself is drawn.
-    Gram,
-}
-
-/// What follows a kernel in a model that is trained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProcessKind {
-    /// Nothing.
-    Deterministic,
-    /// An inverse Wishart process with a learned posterior.
-    InverseWishart,
-    /// Gaussian features with a learned posterior.
-    Features {
-        /// How many.
-        width: usize,
-    },
-}
 
 /// A kernel and the process that follows it.
 #[derive(Clone)]
-pub struct Layer {
+pub struct Layer<K = Arc<dyn Kernel>, P = Arc<dyn Process>> {
     /// The kernel.
-    pub kernel: Arc<dyn Kernel>,
+    pub kernel: K,
     /// The process.
-    pub process: ProcessKind,
+    pub process: P,
+}
+
+impl<K: Clone, P> Layer<K, P> {
+    /// A layer for each process, all with the same kernel.
+    pub(super) fn alike(kernel: &K, processes: impl Iterator<Item = P>) -> Vec<Layer<K, P>> {
+        processes.map(|process| Layer { kernel: kernel.clone(), process }).collect()
+    }
 }
 
 /// input → (kernel → process)* → kernel → output → likelihood.
 ///
-/// The families are constructors of it; every part can be changed before a [`Model`](super::Model) is made.
+/// The [families](super::Family) are constructors of it; every part can be changed before a [`Model`](super::Model) is made.
 #[derive(Clone)]
 pub struct Architecture {
     /// Whether features have a learned scale and bias of their own.
     pub scale_features: bool,
     /// The input layer.
-    pub input: InputKind,
+    pub input: Input<Arc<dyn Process>>,
     /// Hidden layers.
     pub layers: Vec<Layer>,
     /// The last kernel.
     pub output: Arc<dyn Kernel>,
     /// How targets follow.
     pub likelihood: Arc<dyn Likelihood>,
-    /// Whether all outputs share a precision.
-    pub share_precision: bool,
+    /// Whether all outputs share the noise of their pseudo-targets.
+    pub share_noise: bool,
 }
 
 impl Architecture {
     /// A deep inverse Wishart process with `hidden` inverse-Wishart layers after the input's Ω.
     pub fn diwp(kernel: Arc<dyn Kernel>, hidden: usize, likelihood: Arc<dyn Likelihood>) -> Architecture {
-        Architecture::of(InputKind::InverseWishart, ProcessKind::InverseWishart, kernel, hidden, likelihood)
+        let input = Input::Omega(Arc::new(InverseWishart::INPUT) as Arc<dyn Process>);
+        Architecture::of(input, Arc::new(InverseWishart::HIDDEN), kernel, hidden, likelihood)
     }
 
     /// A Gaussian process with the kernel of an infinitely wide network of `hidden` layers.
     pub fn nngp(kernel: Arc<dyn Kernel>, hidden: usize, likelihood: Arc<dyn Likelihood>) -> Architecture {
-        Architecture::of(InputKind::Fixed, ProcessKind::Deterministic, kernel, hidden, likelihood)
+        Architecture::of(Input::Fixed, Arc::new(Deterministic), kernel, hidden, likelihood)
     }
 
     /// A deep Gaussian process with `hidden` layers of `width` features.
     pub fn dgp(kernel: Arc<dyn Kernel>, hidden: usize, width: usize, likelihood: Arc<dyn Likelihood>) -> Architecture {
-        Architecture::of(InputKind::Fixed, ProcessKind::Features { width }, kernel, hidden, likelihood)
+        Architecture::of(Input::Fixed, Arc::new(GaussianFeatures { width }), kernel, hidden, likelihood)
     }
 
-    fn of(
-        input: InputKind,
-        process: ProcessKind,
+    /// `hidden` layers that are all alike.
+    pub fn of(
+        input: Input<Arc<dyn Process>>,
+        process: Arc<dyn Process>,
         kernel: Arc<dyn Kernel>,
         hidden: usize,
         likelihood: Arc<dyn Likelihood>,
     ) -> Architecture {
-        let layers = (0..hidden).map(|_| Layer { kernel: kernel.clone(), process }).collect();
-        Architecture { scale_features: true, input, layers, output: kernel, likelihood, share_precision: true }
+        let layers = Layer::alike(&kernel, std::iter::repeat_n(process, hidden));
+        Architecture { scale_features: true, input, layers, output: kernel, likelihood, share_noise: true }
     }
 
     /// Whether every draw is the same, so that one is enough.
     pub fn is_deterministic(&self) -> bool {
-        self.input == InputKind::Fixed && self.layers.iter().all(|l| l.process == ProcessKind::Deterministic)
+        let of_layers = self.layers.iter().map(|l| &l.process);
+        self.input.process().into_iter().chain(of_layers).all(|p| !p.is_random())
+    }
+
+    /// How many noises the pseudo-targets of the outputs have.
+    pub(crate) fn noises(&self) -> usize {
+        if self.share_noise { 1 } else { self.likelihood.latents() }
     }
 }

@@ -1,8 +1,8 @@
 //! The bound on the log marginal likelihood, its parts and its gradient.
 
-use super::record::{Part, Recorded};
+use super::record::{Recorded, Term};
 use super::{Dataset, Error, Model, tile_width};
-use crate::likelihoods::Targets;
+use crate::likelihoods::Observed;
 use dkp_tape::random::Key;
 use dkp_tape::{Failure, Jitter, Plan, Totals, Visit, Weights, Workspace};
 use std::sync::Mutex;
@@ -26,7 +26,7 @@ impl Batch<'_> {
     }
 
     /// Sets a tile's points; the last tile is padded with its first point, whose targets are then missing.
-    fn fill(&self, recorded: (dkp_tape::Node, Targets), tile: usize, run: &mut Workspace) -> Result<(), Failure> {
+    fn fill(&self, recorded: (dkp_tape::Node, Observed), tile: usize, run: &mut Workspace) -> Result<(), Failure> {
         let (x, targets) = recorded;
         let (width, first) = (x.cols(), tile * x.cols());
         let count = width.min(self.len() - first);
@@ -51,7 +51,7 @@ impl Batch<'_> {
 
 /// The bound per data point, in the scale of the targets as the model sees them, and what it is made of.
 ///
-/// total = likelihood + input + Σ layers − output.
+/// total = likelihood + input + Σ layers + output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     /// The bound.
@@ -66,7 +66,7 @@ pub struct Bound {
     pub input: f64,
     /// log P(G) − log Q(G) of each hidden layer.
     pub layers: Vec<f64>,
-    /// KL(Q‖P) of the output layer.
+    /// E log P(f) − log Q(f) of the output layer: −KL(Q‖P).
     pub output: f64,
     /// Matrices that needed jitter.
     pub jitter: Jitter,
@@ -92,21 +92,21 @@ impl BoundWeights {
     /// Per data point, with the divergences weighted by `kl` and the gain by `gain`.
     fn new(recorded: &Recorded, draws: usize, batch: &Batch<'_>, kl: f64, gain: f64) -> BoundWeights {
         let (s, n) = (draws as f64, batch.data.points() as f64);
-        let draw = recorded.parts.iter().map(|p| if *p == Part::Output { -kl / (s * n) } else { kl / (s * n) });
         let one = 1.0 / (s * batch.len() as f64);
         let tile = if recorded.points.are_tight() { vec![one, gain * one] } else { vec![one] };
-        BoundWeights { draw: draw.collect(), tile }
+        BoundWeights { draw: vec![kl / (s * n); recorded.terms.len()], tile }
     }
 }
 
 impl Model {
     /// The bound from `draws` draws, or one if every draw is the same.
-    pub fn bound(&mut self, data: &Dataset, draws: usize, key: Key) -> Result<Bound, Error> {
+    pub fn bound(&self, data: &Dataset, draws: usize, key: Key) -> Result<Bound, Error> {
         self.check(data)?;
         let draws = self.draws(draws);
         let batch = Batch { data, rows: None };
         let layers = self.architecture.layers.len();
-        let recorded = self.prepared(tile_width(data.points()), true)?;
+        let mut lent = self.prepared(tile_width(data.points()), true)?;
+        let recorded = &mut *lent;
         let plan = plan(recorded, &batch, draws);
         let weights = BoundWeights::new(recorded, draws, &batch, 1.0, 1.0);
         let inputs = (recorded.x, recorded.targets.expect("points one by one"));
@@ -122,7 +122,7 @@ impl Model {
         let totals = recorded.scopes.visit(plan, key, &|t, run| batch.fill(inputs, t, run), &visitor)?;
         let terms = terms.lock().unwrap_or_else(|e| e.into_inner());
         let of_draws: Vec<f64> = terms.chunks(1 + plan.tiles).map(|c| c.iter().sum::<f64>() * draws as f64).collect();
-        let mut bound = assemble(totals, &recorded.parts, &weights, layers, 1.0, Gain::Weighted(1.0));
+        let mut bound = assemble(totals, &recorded.terms, &weights, layers, 1.0, Gain::Weighted(1.0));
         let mean = of_draws.iter().sum::<f64>() / draws as f64;
         let variance = of_draws.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (draws as f64 - 1.0).max(1.0);
         // one draw of a random model says nothing of the others
@@ -134,7 +134,7 @@ impl Model {
     /// The bound of a batch of data that the model fits, and its gradient in the free parameters, in their order; divergences are
     /// weighted by `kl` in the gradient (but for the one in the gain), and `gain` says what becomes of the gain of a tighter bound.
     pub(crate) fn gradient(
-        &mut self,
+        &self,
         batch: Batch<'_>,
         draws: usize,
         key: Key,
@@ -152,13 +152,14 @@ impl Model {
             Gain::Weighted(weight) => (true, weight),
             Gain::Carried(_) => (false, 0.0),
         };
-        let recorded = self.prepared(tile_width(batch.len()), tight)?;
+        let mut lent = self.prepared(tile_width(batch.len()), tight)?;
+        let recorded = &mut *lent;
         let plan = plan(recorded, &batch, draws);
         let weights = BoundWeights::new(recorded, draws, &batch, kl, weight);
         let inputs = (recorded.x, recorded.targets.expect("points one by one"));
         let scope_weights = Weights { step: &[], draw: &weights.draw, tile: &weights.tile };
         let totals = recorded.scopes.gradient(plan, key, scope_weights, &|t, run| batch.fill(inputs, t, run))?;
-        let bound = assemble(totals, &recorded.parts, &weights, layers, kl, gain);
+        let bound = assemble(totals, &recorded.terms, &weights, layers, kl, gain);
         let mut slots = gradient.iter_mut();
         for &(i, leaf) in recorded.leaves.iter().filter(|(i, _)| free[*i]) {
             let slot = slots.next().unwrap_or_else(|| panic!("no slot for the gradient of parameter {i}"));
@@ -191,7 +192,7 @@ fn dot(weights: &[f64], run: &Workspace) -> f64 {
     weights.iter().zip(run.outputs()).map(|(w, v)| w * v).sum()
 }
 
-fn assemble(totals: &Totals, parts: &[Part], weights: &BoundWeights, layers: usize, kl: f64, gain: Gain) -> Bound {
+fn assemble(totals: &Totals, terms: &[Term], weights: &BoundWeights, layers: usize, kl: f64, gain: Gain) -> Bound {
     let gain = match gain {
         Gain::Weighted(_) => totals.tile.get(1).map_or(0.0, |gain| weights.tile[0] * gain),
         Gain::Carried(gain) => gain,
@@ -206,14 +207,14 @@ fn assemble(totals: &Totals, parts: &[Part], weights: &BoundWeights, layers: usi
         output: 0.0,
         jitter: totals.jitter,
     };
-    for ((part, weight), total) in parts.iter().zip(&weights.draw).zip(&totals.draw) {
+    for ((term, weight), total) in terms.iter().zip(&weights.draw).zip(&totals.draw) {
         let value = weight / kl * total;
-        match part {
-            Part::Input => bound.input = value,
-            Part::Layer(i) => bound.layers[*i] = value,
-            Part::Output => bound.output = -value,
+        match term {
+            Term::Input => bound.input = value,
+            Term::Layer(i) => bound.layers[*i] = value,
+            Term::Output => bound.output = value,
         }
     }
-    bound.total = bound.likelihood + bound.input + bound.layers.iter().sum::<f64>() - bound.output;
+    bound.total = bound.likelihood + bound.input + bound.layers.iter().sum::<f64>() + bound.output;
     bound
 }

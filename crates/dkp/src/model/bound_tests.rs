@@ -111,9 +111,9 @@ fn the_bound_is_the_tighter_one() {
 #[test]
 fn a_gain_that_is_computed_now_and_then_has_its_gradient_on_average() {
     let data = data(24);
-    let mut m = model(Architecture::diwp(sq_exp(), 1, gaussian()), &data, 6);
+    let m = model(Architecture::diwp(sq_exp(), 1, gaussian()), &data, 6);
     let count = m.parameters().free().count();
-    let mut step = |gain: Gain| {
+    let step = |gain: Gain| {
         let mut gradient = vec![Vec::new(); count];
         let bound = m.gradient(Batch { data: &data, rows: None }, 3, Key::new(4), 1.0, gain, &mut gradient).unwrap();
         (bound, gradient.concat())
@@ -134,7 +134,7 @@ fn a_gain_that_is_computed_now_and_then_has_its_gradient_on_average() {
 #[test]
 fn the_diwp_converges_to_the_nngp() {
     let data = data(40);
-    let mut nngp = model(Architecture::nngp(sq_exp(), 1, gaussian()), &data, 8);
+    let nngp = model(Architecture::nngp(sq_exp(), 1, gaussian()), &data, 8);
     let mut diwp = model(Architecture::diwp(sq_exp(), 1, gaussian()), &data, 8);
     let x = inputs(&data);
     let exact = (nngp.bound(&data, 1, Key::new(0)).unwrap().total, nngp.predict(x.as_ref(), 1, Key::new(0)).unwrap());
@@ -225,7 +225,7 @@ fn gradients_of_every_likelihood() {
     let check = |name: &str, likelihood: Arc<dyn Likelihood>, data: &Dataset| {
         let mut architecture = Architecture::diwp(sq_exp(), 1, likelihood);
         check_gradients(name, architecture.clone(), data, 1e-5);
-        architecture.share_precision = false;
+        architecture.share_noise = false;
         check_gradients(name, architecture, data, 1e-5);
     };
     check("Student-t", Arc::new(Scalar::new(StudentT)), &smooth);
@@ -247,7 +247,7 @@ fn gradients_of_every_likelihood() {
 #[test]
 fn minibatches_are_unbiased() {
     let data = data(24);
-    let mut m = model(Architecture::nngp(sq_exp(), 1, gaussian()), &data, 6);
+    let m = model(Architecture::nngp(sq_exp(), 1, gaussian()), &data, 6);
     let whole = m.bound(&data, 1, Key::new(0)).unwrap();
     let order: Vec<usize> = (0..24).map(|i| 7 * i % 24).collect();
     let mut gradient = vec![Vec::new(); m.parameters().free().count()];
@@ -263,9 +263,11 @@ fn minibatches_are_unbiased() {
 #[test]
 fn the_bound_has_its_parts_and_its_standard_error() {
     let full = data(20);
-    let mut m = model(Architecture::diwp(sq_exp(), 2, gaussian()), &full, 6);
+    let m = model(Architecture::diwp(sq_exp(), 2, gaussian()), &full, 6);
     let b = m.bound(&full, 50, Key::new(1)).unwrap();
-    assert!(b.input < 0.0 && b.layers.len() == 2 && b.layers.iter().all(|l| *l < 0.0) && b.output > 0.0);
+    assert!(b.input < 0.0 && b.layers.len() == 2 && b.layers.iter().all(|l| *l < 0.0) && b.output < 0.0);
+    let sum = b.likelihood + b.input + b.layers.iter().sum::<f64>() + b.output;
+    assert!(b.gain > 0.0 && (b.total - sum).abs() < 1e-14, "{b:?}");
     let y = Mat::from_fn(1, 21, |_, n| if n == 20 { f64::NAN } else { full.y(n)[0] });
     let x = Mat::from_fn(3, 21, |i, n| full.x(n % 20)[i]);
     let more = m.bound(&Dataset::new(x.as_ref(), y.as_ref()).unwrap(), 50, Key::new(1)).unwrap();
@@ -273,7 +275,7 @@ fn the_bound_has_its_parts_and_its_standard_error() {
 
     let classes = Dataset::new(inputs(&full).as_ref(), Mat::from_fn(1, 20, |_, n| (n % 3) as f64).as_ref()).unwrap();
     let soft = model(Architecture::nngp(sq_exp(), 1, Arc::new(Categorical::new(3))), &classes, 6);
-    for (mut m, data) in [(m, &full), (soft, &classes)] {
+    for (m, data) in [(m, &full), (soft, &classes)] {
         let bounds: Vec<Bound> = (0..100).map(|k| m.bound(data, 16, Key::new(k)).unwrap()).collect();
         let mean = bounds.iter().map(|b| b.total).sum::<f64>() / 100.0;
         let spread = (bounds.iter().map(|b| (b.total - mean).powi(2)).sum::<f64>() / 99.0).sqrt();

@@ -2,7 +2,7 @@
 
 use super::{Architecture, Model};
 use crate::data::Dataset;
-use dkp_tape::Failure;
+use dkp_tape::{Failure, Problem};
 use faer::MatRef;
 
 /// Data that are not of a model's shape or range.
@@ -66,8 +66,36 @@ pub enum Error {
         point: usize,
     },
     /// The arithmetic failed.
-    #[error(transparent)]
-    Failure(#[from] Failure),
+    #[error("{}", explain(.0))]
+    Failure(Failure),
+}
+
+/// The failure is not its source: it would be told twice, the second time in the engine's words.
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Error {
+        Error::Failure(failure)
+    }
+}
+
+/// A failure in the words of someone who trains a model: in which layer, what happened, why that is likely, and what helps. The failure's
+/// own text says at which operation of which program.
+pub fn explain(failure: &Failure) -> String {
+    let place = match failure.place.section.as_str() {
+        "" => "what all layers share".to_string(),
+        section if section.starts_with("layer") => format!("hidden {section}"),
+        section => format!("the {section}"),
+    };
+    match &failure.problem {
+        Problem::NotPositiveDefinite { size, .. } => format!(
+            "{place}: the {size}×{size} kernel matrix is singular, so the layer can tell some points no longer apart. Rows \
+             that are the same but for rounding, or steps that were too large, are likely causes; a lower learning rate, fewer inducing \
+             points or fewer layers would help"
+        ),
+        _ => format!(
+            "{place}: a number became too large or is not a number. Cells of a size far beyond the others of their column, or steps that were \
+             too large, are likely causes; mend or leave out such cells, or lower the learning rate"
+        ),
+    }
 }
 
 impl Architecture {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::kernels::{Kernel, SquaredExponential};
 use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Likelihood, Scalar};
+use crate::processes::{InverseWishart, Process};
 use crate::train::{Start, initialise};
 use dkp_tape::gradcheck::cases;
 use dkp_tape::random::Key;
@@ -26,8 +27,14 @@ pub(super) fn data(points: usize) -> Dataset {
 
 pub(super) fn model(architecture: Architecture, data: &Dataset, inducing: usize) -> Model {
     // δ and γ at which every part of a layer matters
-    let start = Start { inducing, delta: 6.0, gamma: 4.0, input: [6.0, 4.0], warm_up: 0, ..Start::default() };
-    initialise(architecture, data, start).unwrap()
+    let even = |p: Arc<dyn Process>| match p.name().as_str() {
+        "inverse_wishart" => Arc::new(InverseWishart { delta: 6.0, gamma: 4.0 }) as Arc<dyn Process>,
+        _ => p,
+    };
+    let mut architecture = architecture;
+    architecture.input = architecture.input.map(even);
+    architecture.layers.iter_mut().for_each(|l| l.process = even(l.process.clone()));
+    initialise(architecture, data, Start { inducing, warm_up: 0, ..Start::default() }).unwrap()
 }
 
 pub(super) fn inputs(data: &Dataset) -> Mat<f64> {
@@ -40,10 +47,27 @@ fn predictions_that_are_not_numbers_are_errors() {
     let data = data(20);
     let y = Mat::from_fn(1, 20, |_, n| (n % 2) as f64);
     let coins = Dataset::new(inputs(&data).as_ref(), y.as_ref()).unwrap();
-    let mut m = model(Architecture::diwp(sq_exp(), 1, Arc::new(Scalar::new(Bernoulli))), &coins, 5);
+    let m = model(Architecture::diwp(sq_exp(), 1, Arc::new(Scalar::new(Bernoulli))), &coins, 5);
     let mut x = Mat::zeros(3, 4);
     x[(1, 2)] = 1e200;
-    assert!(m.predict(x.as_ref(), 2, Key::new(0)).is_err());
+    assert_eq!(m.predict(x.as_ref(), 2, Key::new(0)).err(), Some(Error::NotFinite { point: 2 }));
+}
+
+/// A failure is told by its layer, a likely cause and what helps, once, without the engine's words.
+#[test]
+fn failures_are_told_in_the_words_of_a_user() {
+    let place = dkp_tape::Place { program: "draw".into(), section: "layer 2".into(), node: 68, ..Default::default() };
+    let singular = dkp_tape::Problem::NotPositiveDefinite { size: 7, pivot: 3, value: -1.0 };
+    for (problem, expected) in [
+        (singular, "hidden layer 2: the 7×7 kernel matrix is singular"),
+        (dkp_tape::Problem::NonFiniteOutput { value: f64::NAN }, "hidden layer 2: a number became too large"),
+    ] {
+        let error = Error::from(dkp_tape::Failure { place: Box::new(place.clone()), problem });
+        let text = error.to_string();
+        assert!(text.starts_with(expected) && text.contains("would help") | text.contains("mend"), "{text}");
+        assert!(!text.contains("68") && !text.contains("program"), "{text}");
+        assert!(std::error::Error::source(&error).is_none());
+    }
 }
 
 #[test]
@@ -51,7 +75,7 @@ fn batches_order_and_threads_change_no_bit_of_a_prediction() {
     let data = data(300);
     let x = inputs(&data);
     for architecture in [Architecture::diwp(sq_exp(), 2, gaussian()), Architecture::dgp(sq_exp(), 1, 3, gaussian())] {
-        let mut m = model(architecture, &data, 12);
+        let m = model(architecture, &data, 12);
         let all = m.predict(x.as_ref(), 7, Key::new(5)).unwrap();
         let moments = |p: &Prediction, n: usize| (p.moments(n, 0), p.log_density(n, &[0.3]));
         let reversed = Mat::from_fn(3, 300, |i, n| x[(i, 299 - n)]);
@@ -71,13 +95,33 @@ fn batches_order_and_threads_change_no_bit_of_a_prediction() {
     }
 }
 
+/// Threads that share a model get what one thread gets, whatever the others ask for.
+#[test]
+fn threads_share_a_model() {
+    let data = data(60);
+    let x = inputs(&data);
+    let m = model(Architecture::diwp(sq_exp(), 1, gaussian()), &data, 8);
+    let predict = |draws: usize| m.predict(x.as_ref(), draws, Key::new(2)).unwrap().moments(7, 0);
+    let (few, many, bound) = (predict(3), predict(9), m.bound(&data, 4, Key::new(1)).unwrap());
+    std::thread::scope(|scope| {
+        for t in 0..12 {
+            let (predict, m, data, bound) = (&predict, &m, &data, &bound);
+            scope.spawn(move || match t % 3 {
+                0 => assert_eq!(predict(3), few),
+                1 => assert_eq!(predict(9), many),
+                _ => assert_eq!(m.bound(data, 4, Key::new(1)).unwrap(), *bound),
+            });
+        }
+    });
+}
+
 /// What is known well of one output is not known of another that has a precision of its own.
 #[test]
 fn outputs_with_their_own_precisions_have_their_own_variances() {
     let one = data(20);
     let two = Dataset::new(inputs(&one).as_ref(), Mat::from_fn(2, 20, |_, n| one.y(n)[0]).as_ref()).unwrap();
     let mut architecture = Architecture::nngp(sq_exp(), 0, Arc::new(Gaussian::new(2)));
-    architecture.share_precision = false;
+    architecture.share_noise = false;
     let mut m = model(architecture, &two, 6);
     m.parameters_mut().set("output.noise 2.diagonal", &[1e3; 6]).unwrap();
     let prediction = m.predict(inputs(&one).as_ref(), 1, Key::new(0)).unwrap();
@@ -91,7 +135,7 @@ fn outputs_with_their_own_precisions_have_their_own_variances() {
 #[test]
 fn functions_agree_with_predictions() {
     let data = data(40);
-    let mut m = model(Architecture::diwp(sq_exp(), 1, gaussian()), &data, 8);
+    let m = model(Architecture::diwp(sq_exp(), 1, gaussian()), &data, 8);
     let x = Mat::from_fn(3, 3, |i, n| data.x(0)[i] + if n == 2 { 1.0 } else { 1e-3 * n as f64 });
     let draws = 20_000;
     let functions = m.functions(x.as_ref(), draws, Key::new(9)).unwrap();
@@ -114,7 +158,7 @@ fn functions_agree_with_predictions() {
 #[test]
 fn posterior_draws_can_be_taken_out() {
     let data = data(20);
-    let mut m = model(Architecture::diwp(sq_exp(), 2, gaussian()), &data, 6);
+    let m = model(Architecture::diwp(sq_exp(), 2, gaussian()), &data, 6);
     let draws = m.posterior_draws(3, Key::new(0)).unwrap();
     assert_eq!(draws.len(), 3);
     for d in &draws {
@@ -134,7 +178,7 @@ fn parameters_can_be_frozen_tied_and_set_by_name() {
     p.freeze("likelihood.noise", true).unwrap();
     p.tie("output.kernel.lengthscale", "layer 1.kernel.lengthscale").unwrap();
     let before = p.get("layer 1.kernel.lengthscale").unwrap();
-    let options = crate::train::Options { steps: 5, ..Default::default() };
+    let options = crate::train::TrainOptions { steps: 5, ..Default::default() };
     crate::train::Trainer::new(&mut m, &data, options).unwrap().run(|_| true).unwrap();
     let get = |name: &str| m.parameters().get(name).unwrap();
     assert!((get("likelihood.noise")[0] - 0.25).abs() < 1e-15);
@@ -169,7 +213,7 @@ fn data_that_do_not_fit_the_model_are_named() {
 
     let classes = Dataset::new(Mat::<f64>::zeros(3, 1).as_ref(), faer::mat![[2.0]].as_ref()).unwrap();
     let three = Architecture::nngp(sq_exp(), 1, Arc::new(Categorical::new(3)));
-    let mut m = model(three, &classes, 1);
+    let m = model(three, &classes, 1);
     let beyond = Dataset::new(Mat::<f64>::zeros(3, 1).as_ref(), faer::mat![[3.0]].as_ref()).unwrap();
     let expected = "a class's number, from 0";
     let refused = Mismatch::Target { target: 0, point: 0, expected, value: 3.0 };

@@ -2,39 +2,42 @@
 
 mod architecture;
 mod bound;
+mod cost;
 mod error;
-mod layout;
+mod family;
+pub(crate) mod layout;
 mod predict;
 mod prior;
+mod programs;
 mod record;
 
 use crate::data::Dataset;
 use crate::params::Parameters;
-use record::{Points, Recorded};
+use layout::INDUCING_INPUTS;
+use programs::Programs;
 
-pub use architecture::{Architecture, InputKind, Layer, ProcessKind};
+pub use architecture::{Architecture, Layer};
 pub(crate) use bound::Gain;
 pub use bound::{Batch, Bound};
-pub use error::{Error, Mismatch};
+pub use error::{Error, Mismatch, explain};
+pub use family::{Family, FamilyOptions, FamilyParts};
 pub use predict::{PosteriorDraw, Prediction};
-pub use prior::{Prior, PriorDraw, PriorError, PriorInput, PriorKernel, PriorLayer, PriorProcessKind, PriorSampler};
-pub(crate) use record::noise_name;
-
-/// The name of the inducing inputs, features × M.
-pub(crate) const INDUCING_INPUTS: &str = "inducing.inputs";
+pub(crate) use prior::register_priors;
+pub use prior::{Prior, PriorDraw, PriorError, PriorFamily, PriorKernel, PriorSampler};
 
 /// A model: what it is made of, and its parameters.
+///
+/// Several threads may ask it for bounds, predictions and draws at once.
 pub struct Model {
     architecture: Architecture,
     parameters: Parameters,
-    /// Programs for points one by one, recorded when they are needed: the last two.
-    recorded: Vec<Recorded>,
+    programs: Programs,
 }
 
 impl Model {
     /// A model with given parameters; [`train::initialise`](crate::train::initialise) finds some for data.
     pub(crate) fn new(architecture: Architecture, parameters: Parameters) -> Model {
-        Model { architecture, parameters, recorded: Vec::new() }
+        Model { architecture, parameters, programs: Programs::default() }
     }
 
     /// What it is made of.
@@ -47,6 +50,11 @@ impl Model {
         self.parameters.iter().find(|p| p.name == INDUCING_INPUTS).map_or(0, |p| p.rows)
     }
 
+    /// The learned scale of each feature, or 1 where features have none.
+    pub fn feature_scales(&self) -> Vec<f64> {
+        self.parameters.get(layout::FEATURE_SCALE).unwrap_or_else(|_| vec![1.0; self.features()])
+    }
+
     /// Its parameters.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -55,7 +63,7 @@ impl Model {
     /// Its parameters, to be set, frozen or tied.
     pub fn parameters_mut(&mut self) -> &mut Parameters {
         // which of them have gradients may change
-        self.recorded.clear();
+        self.programs = Programs::default();
         &mut self.parameters
     }
 
@@ -64,28 +72,11 @@ impl Model {
         change(&mut self.parameters);
     }
 
-    /// The programs for tiles of this width, with the parameters' present values set; `tight` ones yield the gain of a tighter bound, if
-    /// the likelihood has one.
-    fn prepared(&mut self, width: usize, tight: bool) -> Result<&mut Recorded, dkp_tape::Failure> {
-        let points = Points::Tile { width, tight: tight && self.architecture.likelihood.tightening().is_some() };
-        let found = self.recorded.iter().position(|r| r.points == points);
-        let at = found.unwrap_or_else(|| {
-            self.recorded.truncate(1);
-            self.recorded.insert(0, Recorded::new(&self.architecture, &self.parameters, points));
-            0
-        });
-        let recorded = &mut self.recorded[at];
-        set_leaves(recorded, &self.parameters)?;
-        Ok(recorded)
+    /// δ of the input layer and of each hidden layer, or what else a process calls its concentration; NaN where there is none.
+    pub fn concentrations(&self) -> Vec<f64> {
+        let value = |name: Option<String>| name.and_then(|n| self.parameters.get(&n).ok()).map_or(f64::NAN, |v| v[0]);
+        self.architecture.concentrations().into_iter().map(value).collect()
     }
-}
-
-fn set_leaves(recorded: &mut Recorded, parameters: &Parameters) -> Result<(), dkp_tape::Failure> {
-    let all: Vec<_> = parameters.iter().collect();
-    for &(i, leaf) in &recorded.leaves {
-        recorded.scopes.step().set_slice(leaf, &all[i].kept)?;
-    }
-    Ok(())
 }
 
 /// The width of tiles for a number of points: at most 160, with little padding, and whole vectors.

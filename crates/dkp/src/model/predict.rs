@@ -1,8 +1,9 @@
 //! Predictions: mixtures over posterior draws.
 
+use super::programs::set_leaves;
 use super::record::{Points, Recorded, TileResult};
-use super::{Error, Model, set_leaves};
-use crate::likelihoods::Likelihood;
+use super::{Error, Model};
+use crate::likelihoods::{Likelihood, TargetKind};
 use dkp_tape::random::Key;
 use dkp_tape::{Failure, Node, Plan, Visit, Workspace};
 use faer::{Mat, MatRef};
@@ -38,13 +39,15 @@ impl Model {
     ///
     /// A point's random numbers follow from its features, so that neither other points nor their order change its
     /// prediction.
-    pub fn predict(&mut self, x: MatRef<'_, f64>, draws: usize, key: Key) -> Result<Prediction, Error> {
+    pub fn predict(&self, x: MatRef<'_, f64>, draws: usize, key: Key) -> Result<Prediction, Error> {
         self.check_inputs(x)?;
         let draws = if self.architecture.is_deterministic() { 1 } else { draws.max(1) };
         let likelihood = self.architecture.likelihood.clone();
+        let likelihood = likelihood.refined(draws).unwrap_or(likelihood);
         let latents = likelihood.latents();
         let parameters = self.likelihood_parameters();
-        let recorded = self.prepared(WIDTH, false)?;
+        let mut lent = self.prepared(WIDTH, false)?;
+        let recorded = &mut *lent;
         let TileResult::Marginals(latent) = recorded.latent else { unreachable!("points one by one") };
         let points = x.ncols();
         let stride = 2 * latents;
@@ -64,7 +67,8 @@ impl Model {
         let plan = Plan { draws, tiles: points.div_ceil(WIDTH) };
         let targets = recorded.targets.expect("points one by one");
         let inputs = (recorded.x, [targets.values, targets.present]);
-        recorded.scopes.visit(plan, key, &|t, run| fill(x, inputs, t, run), &visitor)?;
+        let outcome = recorded.scopes.visit(plan, key, &|t, run| fill(x, inputs, t, run), &visitor);
+        outcome.map_err(|failure| farthest(x, &failure).map_or(failure.into(), |point| Error::NotFinite { point }))?;
         let components = components.into_inner().unwrap_or_else(|e| e.into_inner());
         if let Some(at) = components.iter().position(|c| !c.is_finite()) {
             return Err(Error::NotFinite { point: at / (draws * stride) });
@@ -92,8 +96,9 @@ impl Model {
     }
 
     /// Gram matrices at the inducing points from the posterior.
-    pub fn posterior_draws(&mut self, draws: usize, key: Key) -> Result<Vec<PosteriorDraw>, Error> {
-        let recorded = self.prepared(WIDTH, false)?;
+    pub fn posterior_draws(&self, draws: usize, key: Key) -> Result<Vec<PosteriorDraw>, Error> {
+        let mut lent = self.prepared(WIDTH, false)?;
+        let recorded = &mut *lent;
         let found = Mutex::new(vec![PosteriorDraw { grams: Vec::new(), omega: None }; draws]);
         let (grams, omega) = (recorded.grams.clone(), recorded.omega);
         let visitor = |visit: Visit<'_>| {
@@ -107,9 +112,8 @@ impl Model {
     }
 
     fn likelihood_parameters(&self) -> Vec<Vec<f64>> {
-        let names = self.architecture.likelihood.parameters();
-        let value = |name: &str| self.parameters.get(&format!("likelihood.{name}"));
-        names.iter().map(|p| value(p.name).expect("the model has its likelihood's parameters")).collect()
+        let value = |name: &str| self.parameters.get(name).expect("the model has its likelihood's parameters");
+        self.architecture.of_likelihood().iter().map(|p| value(&p.name)).collect()
     }
 }
 
@@ -131,6 +135,13 @@ fn fill(
     }
     run.set_point_ids(&ids);
     Ok(())
+}
+
+/// The point of a tile that failed though parameters had no part in it: the one with the largest feature.
+fn farthest(x: MatRef<'_, f64>, failure: &Failure) -> Option<usize> {
+    let first = failure.place.tile? * WIDTH;
+    let size = |n: usize| x.col(n).iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    (first..x.ncols().min(first + WIDTH)).max_by(|&a, &b| size(a).total_cmp(&size(b)))
 }
 
 /// Φ⁻¹(p), infinite at 0 and 1.
@@ -223,7 +234,7 @@ impl Prediction {
         if p.is_nan() || p <= 0.0 || p >= 1.0 {
             return if p.is_nan() { p } else { f64::INFINITY.copysign(p - 0.5) };
         }
-        if self.likelihood.is_discrete() {
+        if self.is_discrete() {
             return self.whole_quantile(point, target, p);
         }
         let moments = self.moments(point, target);
@@ -277,7 +288,7 @@ impl Prediction {
 
     /// Whether targets are whole numbers.
     pub fn is_discrete(&self) -> bool {
-        self.likelihood.is_discrete()
+        self.likelihood.target_kind() != TargetKind::Real
     }
 
     /// Probabilities of the classes, for likelihoods of one target that has them.

@@ -1,9 +1,13 @@
 //! Priors of whole models, to be drawn from.
 
+use super::Layer;
+use super::layout::layer_name;
+use crate::Registry;
 use crate::gram::Block;
 use crate::kernels::{Identity, Kernel};
 use crate::processes::{
-    Deterministic, Features, FiniteNetwork, Input, InverseWishart, PriorProcess, ResidualWishart, Wishart,
+    Deterministic, FiniteNetwork, GaussianFeatures, Input, InverseWishart, OutOfRange, PriorProcess, Wishart,
+    features_of, identity,
 };
 use dkp_tape::random::Key;
 use dkp_tape::{Failure, Jitter, Node, Pass, Program, Tape};
@@ -35,8 +39,9 @@ impl PriorKernel {
         }
         for (name, &value) in names.iter().zip(&self.parameters) {
             // without a bias the linear kernel is still one
-            if !(name.ends_with("bias") && value == 0.0) {
-                positive(name, value)?;
+            let fits = (value > 0.0 && value.is_finite()) || (value == 0.0 && name.ends_with("bias"));
+            if !fits {
+                return Err(PriorError::OutOfRange { name: name.clone(), expected: "positive and finite", value });
             }
         }
         Ok(())
@@ -46,69 +51,6 @@ impl PriorKernel {
         let parameters: Vec<Node> = self.parameters.iter().map(|&p| tape.number(p)).collect();
         gram.kernel(tape, &*self.kernel, &parameters)
     }
-}
-
-/// How inputs become the first Gram matrix.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum PriorInput {
-    /// G₁ = XᵀX/N₀.
-    Fixed,
-    /// Ω ~ W⁻¹(δI, δ+N₀+1) and G₁ = XᵀΩX/N₀, over any number of points.
-    Omega {
-        /// δ.
-        delta: f64,
-    },
-    /// The same law with G₁ itself drawn: G₁ ~ W⁻¹(δXᵀX/N₀, δ+P+1), for at least as many features as points.
-    Gram {
-        /// δ.
-        delta: f64,
-    },
-    /// Ω ~ W(I/N₁, N₁) and G₁ = XᵀΩX/N₀.
-    Wishart {
-        /// N₁.
-        width: usize,
-    },
-}
-
-/// A process between two kernels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum PriorProcessKind {
-    /// G = K.
-    Deterministic,
-    /// G ~ W⁻¹(δK, δ+P+1).
-    InverseWishart {
-        /// δ.
-        delta: f64,
-    },
-    /// G = FᵀF/N with N Gaussian features.
-    Features {
-        /// N.
-        width: usize,
-    },
-    /// G ~ W(K/N, N).
-    Wishart {
-        /// N.
-        dof: f64,
-    },
-    /// The kernel of a layer of ReLU units.
-    FiniteNetwork {
-        /// Units.
-        width: usize,
-    },
-    /// G = LΩ″Lᵀ.
-    ResidualWishart {
-        /// α.
-        alpha: f64,
-    },
-}
-
-/// A kernel and the process that follows it.
-#[derive(Clone)]
-pub struct PriorLayer {
-    /// The kernel.
-    pub kernel: PriorKernel,
-    /// The process.
-    pub process: PriorProcessKind,
 }
 
 /// The prior of a model: every row of the family is one of these.
@@ -129,11 +71,59 @@ pub struct PriorLayer {
 #[derive(Clone)]
 pub struct Prior {
     /// The input layer.
-    pub input: PriorInput,
+    pub input: Input<Arc<dyn PriorProcess>>,
     /// Hidden layers.
-    pub layers: Vec<PriorLayer>,
+    pub layers: Vec<Layer<PriorKernel, Arc<dyn PriorProcess>>>,
     /// The last kernel, the covariance of the outputs.
     pub output: PriorKernel,
+}
+
+/// Priors that go by one name; a [`Registry`](crate::Registry) has them.
+#[derive(Clone, Copy)]
+pub struct PriorFamily {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its name in words.
+    pub title: &'static str,
+    /// The prior with a kernel everywhere and this many hidden layers, of which each, and the input layer where it is random, has δ or a width.
+    pub prior: fn(PriorKernel, layers: usize, delta: f64, width: usize) -> Prior,
+}
+
+/// The priors of this crate, by name.
+pub(crate) fn register_priors(registry: &mut Registry) {
+    let families = [
+        PriorFamily {
+            name: "diwp",
+            title: "Deep inverse Wishart process",
+            prior: |kernel, layers, delta, _| Prior::diwp(kernel, &vec![delta; layers + 1]),
+        },
+        PriorFamily {
+            name: "nngp",
+            title: "Infinitely wide network",
+            prior: |kernel, layers, _, _| Prior::nngp(kernel, layers),
+        },
+        PriorFamily {
+            name: "dgp",
+            title: "Deep Gaussian process: an infinite network with bottlenecks",
+            prior: |kernel, layers, _, width| Prior::deep_gp(kernel, &vec![width; layers]),
+        },
+        PriorFamily {
+            name: "dwp",
+            title: "Deep Wishart process",
+            prior: |kernel, layers, _, width| Prior::deep_wishart(kernel, &vec![width; layers + 1]),
+        },
+        PriorFamily {
+            name: "bnn",
+            title: "Bayesian ReLU network of finite width, with a kernel of its own",
+            prior: |_, layers, _, width| Prior::finite_network(&vec![width; layers]),
+        },
+        PriorFamily {
+            name: "shah",
+            title: "Inverse Wishart after the kernel (Shah et al. 2014)",
+            prior: |kernel, layers, delta, _| Prior::shah(kernel, &vec![delta; layers]),
+        },
+    ];
+    families.into_iter().for_each(|family| registry.add_prior(family));
 }
 
 /// Why a prior cannot be drawn from.
@@ -207,43 +197,47 @@ pub struct PriorDraw {
 impl Prior {
     /// An infinitely wide network: `depth` hidden layers without randomness.
     pub fn nngp(kernel: PriorKernel, depth: usize) -> Prior {
-        Prior::of(PriorInput::Fixed, kernel, (0..depth).map(|_| PriorProcessKind::Deterministic))
+        Prior::of(None::<Deterministic>, kernel, std::iter::repeat_n(Deterministic, depth))
     }
 
     /// A deep inverse Wishart process; the first δ is the input layer's (without any, G₁ = XᵀX/N₀).
     pub fn diwp(kernel: PriorKernel, deltas: &[f64]) -> Prior {
-        let input = deltas.first().map_or(PriorInput::Fixed, |&delta| PriorInput::Omega { delta });
-        let hidden = deltas.iter().skip(1).map(|&delta| PriorProcessKind::InverseWishart { delta });
-        Prior::of(input, kernel, hidden)
+        let mut processes = deltas.iter().map(|&delta| InverseWishart { delta, ..InverseWishart::HIDDEN });
+        Prior::of(processes.next(), kernel, processes)
     }
 
     /// A deep Gaussian process, which for an isotropic kernel is an infinite network with bottlenecks of these widths.
     pub fn deep_gp(kernel: PriorKernel, widths: &[usize]) -> Prior {
-        Prior::of(PriorInput::Fixed, kernel, widths.iter().map(|&width| PriorProcessKind::Features { width }))
+        Prior::of(None::<Deterministic>, kernel, widths.iter().map(|&width| GaussianFeatures { width }))
     }
 
-    /// A deep Wishart process; the first width is the input layer's (without any, G₁ = XᵀX/N₀).
+    /// A deep Wishart process; the first width N₁ is the input layer's, Ω ~ W(I/N₁, N₁) (without any, G₁ = XᵀX/N₀).
     pub fn deep_wishart(kernel: PriorKernel, widths: &[usize]) -> Prior {
-        let input = widths.first().map_or(PriorInput::Fixed, |&width| PriorInput::Wishart { width });
-        let hidden = widths.iter().skip(1).map(|&width| PriorProcessKind::Wishart { dof: width as f64 });
-        Prior::of(input, kernel, hidden)
+        // the first by its Gaussian features, whose law is the same
+        let input = widths.first().map(|&width| GaussianFeatures { width });
+        Prior::of(input, kernel, widths.iter().skip(1).map(|&width| Wishart { dof: width as f64 }))
     }
 
     /// A Bayesian ReLU network of finite widths.
     pub fn finite_network(widths: &[usize]) -> Prior {
-        let hidden = widths.iter().map(|&width| PriorProcessKind::FiniteNetwork { width });
-        Prior::of(PriorInput::Fixed, PriorKernel::new(Identity, &[]), hidden)
+        let kernel = PriorKernel::new(Identity, &[]);
+        Prior::of(None::<Deterministic>, kernel, widths.iter().map(|&width| FiniteNetwork { width }))
     }
 
     /// The ordering of Shah et al. (2014): kernel first, then inverse Wishart, whose draw is the output's covariance.
     pub fn shah(kernel: PriorKernel, deltas: &[f64]) -> Prior {
-        let hidden = deltas.iter().map(|&delta| PriorProcessKind::InverseWishart { delta });
-        Prior { output: PriorKernel::new(Identity, &[]), ..Prior::of(PriorInput::Fixed, kernel, hidden) }
+        let hidden = deltas.iter().map(|&delta| InverseWishart { delta, ..InverseWishart::HIDDEN });
+        Prior { output: PriorKernel::new(Identity, &[]), ..Prior::of(None::<Deterministic>, kernel, hidden) }
     }
 
-    /// The same kernel everywhere.
-    fn of(input: PriorInput, kernel: PriorKernel, hidden: impl Iterator<Item = PriorProcessKind>) -> Prior {
-        let layers = hidden.map(|process| PriorLayer { kernel: kernel.clone(), process }).collect();
+    /// The same kernel everywhere, after a process that draws Ω, if there is one.
+    fn of<P: PriorProcess + 'static>(
+        omega: Option<impl PriorProcess + 'static>,
+        kernel: PriorKernel,
+        hidden: impl Iterator<Item = P>,
+    ) -> Prior {
+        let input = omega.map_or(Input::Fixed, |p| Input::Omega(Arc::new(p) as Arc<dyn PriorProcess>));
+        let layers = Layer::alike(&kernel, hidden.map(|p| Arc::new(p) as Arc<dyn PriorProcess>));
         Prior { input, layers, output: kernel }
     }
 
@@ -259,13 +253,12 @@ impl Prior {
         let inputs: Vec<f64> = (0..x.ncols()).flat_map(|j| x.col(j).iter().copied().collect::<Vec<_>>()).collect();
         let inputs = tape.constant(x.nrows(), x.ncols(), &inputs);
         tape.section("input layer");
-        let input = self.record_input(&mut tape, x.nrows(), x.ncols());
-        let mut gram = input.draw(&mut tape, None, inputs).gram;
+        let mut gram = self.draw_input(&mut tape, inputs);
         let (mut grams, mut kernels) = (vec![gram.matrix], Vec::new());
         for (i, layer) in self.layers.iter().enumerate() {
-            tape.section(&format!("layer {}", i + 1));
+            tape.section(&layer_name(i));
             let kernel = layer.kernel.record(&mut tape, gram);
-            gram = record_process(&mut tape, layer.process, x.ncols()).draw_prior(&mut tape, kernel);
+            gram = layer.process.draw_prior(&mut tape, kernel);
             kernels.push(kernel.matrix);
             grams.push(gram.matrix);
         }
@@ -278,18 +271,19 @@ impl Prior {
         Ok(PriorSampler { program: tape.finish(), grams, kernels, functions })
     }
 
-    fn record_input(&self, tape: &mut Tape, features: usize, points: usize) -> Input {
-        match self.input {
-            PriorInput::Fixed => Input::Fixed,
-            PriorInput::Wishart { width } => Input::Wishart { width },
-            PriorInput::Omega { delta } => {
-                let delta = tape.number(delta);
-                Input::Omega(InverseWishart::prior(tape, delta, features))
+    fn draw_input(&self, tape: &mut Tape, x: Node) -> Block {
+        let root = match &self.input {
+            Input::Fixed | Input::Gram(_) => None,
+            Input::Omega(process) => {
+                let (identity, factor) = identity(tape, x.rows());
+                Some(process.draw_prior_root(tape, identity, factor))
             }
-            PriorInput::Gram { delta } => {
-                let delta = tape.number(delta);
-                Input::Gram(InverseWishart::prior(tape, delta, points))
-            }
+        };
+        let phi = features_of(tape, root, x);
+        let linear = Block::from_features(tape, phi);
+        match &self.input {
+            Input::Gram(process) => process.draw_prior(tape, linear),
+            _ => linear,
         }
     }
 
@@ -306,72 +300,22 @@ impl Prior {
                 }
             }
         }
-        match self.input {
-            PriorInput::Fixed => {}
-            PriorInput::Omega { delta } => positive("δ of the input layer", delta)?,
-            PriorInput::Gram { delta } => {
-                positive("δ of the input layer", delta)?;
-                if features < points {
-                    return Err(PriorError::TooFewFeatures { features, points });
-                }
-            }
-            PriorInput::Wishart { width } => check_width("the width of the input layer", width)?,
+        let of = |part: &str, error: OutOfRange| PriorError::OutOfRange {
+            name: format!("{} of {part}", error.what),
+            expected: error.expected,
+            value: error.value,
+        };
+        if let Some(process) = self.input.process() {
+            process.check_prior(self.input.size(features, points)).map_err(|e| of("the input layer", e))?;
+        }
+        if matches!(self.input, Input::Gram(_)) && features < points {
+            return Err(PriorError::TooFewFeatures { features, points });
         }
         for (i, layer) in self.layers.iter().enumerate() {
             layer.kernel.check()?;
-            check_process(layer.process, i + 1, points)?;
+            layer.process.check_prior(points).map_err(|e| of(&layer_name(i), e))?;
         }
         self.output.check()
-    }
-}
-
-fn positive(name: &str, value: f64) -> Result<(), PriorError> {
-    let fits = value > 0.0 && value.is_finite();
-    let error = || PriorError::OutOfRange { name: name.to_string(), expected: "positive and finite", value };
-    if fits { Ok(()) } else { Err(error()) }
-}
-
-fn check_width(name: &str, width: usize) -> Result<(), PriorError> {
-    let error =
-        || PriorError::OutOfRange { name: name.to_string(), expected: "from 1 to 10,000,000", value: width as f64 };
-    if (1..=10_000_000).contains(&width) { Ok(()) } else { Err(error()) }
-}
-
-fn check_process(process: PriorProcessKind, layer: usize, points: usize) -> Result<(), PriorError> {
-    let of_layer = |name: &str| format!("{name} of layer {layer}");
-    match process {
-        PriorProcessKind::Deterministic => Ok(()),
-        PriorProcessKind::InverseWishart { delta } => positive(&of_layer("δ"), delta),
-        PriorProcessKind::Features { width } | PriorProcessKind::FiniteNetwork { width } => {
-            check_width(&of_layer("the width"), width)
-        }
-        PriorProcessKind::Wishart { dof } => {
-            let name = of_layer("the degrees of freedom");
-            positive(&name, dof)?;
-            if dof > points as f64 - 1.0 || dof.fract() == 0.0 {
-                return Ok(());
-            }
-            let expected = "a whole number, or greater than the number of points less one";
-            Err(PriorError::OutOfRange { name, expected, value: dof })
-        }
-        PriorProcessKind::ResidualWishart { alpha } if alpha >= 0.0 && alpha.is_finite() => Ok(()),
-        PriorProcessKind::ResidualWishart { alpha } => {
-            Err(PriorError::OutOfRange { name: of_layer("α"), expected: "at least 0 and finite", value: alpha })
-        }
-    }
-}
-
-fn record_process(tape: &mut Tape, process: PriorProcessKind, points: usize) -> Box<dyn PriorProcess> {
-    match process {
-        PriorProcessKind::Deterministic => Box::new(Deterministic),
-        PriorProcessKind::InverseWishart { delta } => {
-            let delta = tape.number(delta);
-            Box::new(InverseWishart::prior(tape, delta, points))
-        }
-        PriorProcessKind::Features { width } => Box::new(Features::prior(width)),
-        PriorProcessKind::Wishart { dof } => Box::new(Wishart::new(dof)),
-        PriorProcessKind::FiniteNetwork { width } => Box::new(FiniteNetwork::new(width)),
-        PriorProcessKind::ResidualWishart { alpha } => Box::new(ResidualWishart::new(alpha)),
     }
 }
 

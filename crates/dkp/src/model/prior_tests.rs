@@ -3,9 +3,11 @@
 use super::*;
 use crate::kernels::{Relu, SquaredExponential};
 use crate::laws::{assert_law, chi_squared_cdf};
+use crate::processes::{Input, InverseWishart, PriorProcess, ResidualWishart, Wishart};
 use dkp_tape::gradcheck::cases;
 use dkp_tape::random::Key;
 use faer::{Mat, mat};
+use std::sync::Arc;
 
 fn kernel() -> PriorKernel {
     PriorKernel::new(SquaredExponential, &[1.1, 0.9])
@@ -35,13 +37,14 @@ fn both_forms_of_the_input_layer_have_the_same_prior() {
     let k = faer::Scale(1.0 / 3.0) * (x.transpose() * &x);
     let form = |m: &Mat<f64>| m[(0, 0)] - 0.6 * m[(0, 1)] + 0.09 * m[(1, 1)];
     let mut determinants = Vec::new();
-    for input in [PriorInput::Omega { delta }, PriorInput::Gram { delta }] {
+    let process: Arc<dyn PriorProcess> = Arc::new(InverseWishart { delta, gamma: 1.0 });
+    for (name, input) in [("Ω", Input::Omega(process.clone())), ("Gram", Input::Gram(process))] {
         let prior = Prior { input, ..Prior::nngp(kernel(), 0) };
         let sampler = prior.sampler(x.as_ref(), 1).unwrap();
         let draws: Vec<Mat<f64>> =
             (0..100_000).map(|n| sampler.draw(Key::new(6).step(n)).unwrap().grams.swap_remove(0)).collect();
         let forms = draws.iter().map(|g| delta * form(&k) / form(g)).collect();
-        assert_law(&format!("{input:?}"), forms, |x| chi_squared_cdf(delta + 2.0, x));
+        assert_law(name, forms, |x| chi_squared_cdf(delta + 2.0, x));
         determinants.push(draws.iter().map(|g| g.determinant().ln()).collect::<Vec<_>>());
     }
     let [omega, gram] = determinants.try_into().unwrap();
@@ -58,7 +61,7 @@ fn every_model_converges_to_the_infinite_network() {
     let large = width as f64;
     let wide = [
         ("DIWP", Prior::diwp(kernel(), &[large; 3])),
-        ("deep Wishart process", Prior { input: PriorInput::Fixed, ..Prior::deep_wishart(kernel(), &[width; 3]) }),
+        ("deep Wishart process", Prior { input: Input::Fixed, ..Prior::deep_wishart(kernel(), &[width; 3]) }),
         ("deep GP", Prior::deep_gp(kernel(), &[100_000; 2])),
     ];
     for (name, prior) in wide {
@@ -82,7 +85,8 @@ fn every_row_of_the_table_can_be_drawn_at_any_depth_and_is_reproducible() {
     let x = cases::matrix(3, 2, 9);
     for depth in 0..4 {
         let (deltas, widths) = (vec![2.0; depth + 1], vec![4; depth + 1]);
-        let residual = PriorLayer { kernel: kernel(), process: PriorProcessKind::ResidualWishart { alpha: 0.5 } };
+        let residual =
+            Layer { kernel: kernel(), process: Arc::new(ResidualWishart { alpha: 0.5 }) as Arc<dyn PriorProcess> };
         let priors = [
             Prior::nngp(kernel(), depth),
             Prior::diwp(kernel(), &deltas),
@@ -124,12 +128,15 @@ fn what_cannot_be_drawn_is_refused_with_its_value() {
         message(Prior::nngp(PriorKernel::new(SquaredExponential, &[1.0, -2.0]), 1)),
         "lengthscale must be positive and finite, but is -2"
     );
-    let broken = PriorLayer { kernel: kernel(), process: PriorProcessKind::Wishart { dof: 3.5 } };
+    let broken = Layer { kernel: kernel(), process: Arc::new(Wishart { dof: 3.5 }) as Arc<dyn PriorProcess> };
     assert_eq!(
         message(Prior { layers: vec![broken], ..Prior::nngp(kernel(), 0) }),
         "the degrees of freedom of layer 1 must be a whole number, or greater than the number of points less one, but is 3.5"
     );
-    let gram = Prior { input: PriorInput::Gram { delta: 1.0 }, ..Prior::nngp(kernel(), 0) };
+    let gram = Prior {
+        input: Input::Gram(Arc::new(InverseWishart { delta: 1.0, gamma: 1.0 }) as _),
+        ..Prior::nngp(kernel(), 0)
+    };
     assert_eq!(
         message(gram),
         "the Gram form of the input layer needs at least as many features as points, not 2 and 9"

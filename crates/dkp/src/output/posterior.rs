@@ -1,6 +1,7 @@
 //! A Gaussian posterior at the inducing points, as if pseudo-targets had been observed there.
 
 use crate::gram::{Block, DataBlock, Gram, factor_of_difference, schur_complement};
+use crate::params::{Constraint, Shape};
 use dkp_tape::{Lower, Node, Tape};
 
 /// For each output λ, f ~ N(0, K_ii) seen through pseudo-targets v_λ with precision Λ_λ: Q = N(ΣΛv, Σ), Σ = (K_ii⁻¹ + Λ)⁻¹.
@@ -47,6 +48,33 @@ impl Posterior {
         Posterior { targets, noises: roots.iter().map(|&root| Noise::new(tape, root)).collect() }
     }
 
+    /// What is learned: v, and for each of one or several noises H = (I + E)·diag(d), E strictly lower.
+    pub fn parameters(inducing: usize, outputs: usize, noises: usize) -> Vec<Shape> {
+        let mut all = vec![Shape::new("targets", inducing, outputs, Constraint::Free)];
+        for i in 0..noises {
+            let noise = if i == 0 { "noise".to_string() } else { format!("noise {}", i + 1) };
+            all.push(Shape::new(format!("{noise}.diagonal"), inducing, 1, Constraint::Positive));
+            all.push(Shape::new(format!("{noise}.below"), inducing, inducing, Constraint::Free));
+        }
+        all
+    }
+
+    /// Values of these for given pseudo-targets, by columns, all with independent noise of one deviation.
+    pub fn start(targets: &[f64], inducing: usize, noises: usize, deviation: f64) -> Vec<Vec<f64>> {
+        let noise = || [vec![deviation; inducing], vec![0.0; inducing * inducing]];
+        std::iter::once(targets.to_vec()).chain((0..noises).flat_map(|_| noise())).collect()
+    }
+
+    /// Records what follows from the parameters, in their order.
+    pub fn record(tape: &mut Tape, parameters: &[Node]) -> Posterior {
+        let roots = parameters[1..].chunks_exact(2).map(|noise| {
+            let scaled = tape.scale_columns(noise[1], noise[0]);
+            tape.lower(noise[0], scaled)
+        });
+        let roots: Vec<Lower> = roots.collect();
+        Posterior::new(tape, parameters[0], &roots)
+    }
+
     /// How many outputs there are.
     pub fn outputs(&self) -> usize {
         self.targets.cols()
@@ -55,32 +83,32 @@ impl Posterior {
     /// What follows from the kernel at the inducing points.
     pub fn given(&self, tape: &mut Tape, kernel: Block) -> Given {
         let shared = self.noises.len() == 1;
-        let mut parts = Vec::new();
+        let mut groups = Vec::new();
         let mut divergence: Option<Node> = None;
         for (i, &noise) in self.noises.iter().enumerate() {
             let targets = match shared {
                 true => self.targets,
                 false => tape.slice(self.targets, 0..self.targets.rows(), i..i + 1),
             };
-            let (part, own) = Part::new(tape, kernel, noise, targets);
+            let (group, own) = Group::new(tape, kernel, noise, targets);
             divergence = Some(divergence.map_or(own, |d| tape.add(d, own)));
-            parts.push(part);
+            groups.push(group);
         }
-        Given { parts, divergence: divergence.expect("there is at least one noise") }
+        Given { groups, divergence: divergence.expect("there is at least one noise") }
     }
 }
 
 /// A [`Posterior`] given the kernel at the inducing points.
 #[derive(Clone, Debug)]
 pub struct Given {
-    parts: Vec<Part>,
+    groups: Vec<Group>,
     /// KL(Q‖P), 1×1.
     pub divergence: Node,
 }
 
 /// Outputs that share a noise.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct Group {
     /// K_ii.
     kernel: Node,
     /// H.
@@ -98,7 +126,7 @@ impl Given {
     ///
     /// By Matheron's rule: f = f₀ + K(CCᵀ)⁻¹(v − f₀ − Hε), f₀ = Lξ from the prior, ε standard normal.
     pub fn draw(&self, tape: &mut Tape, factor: Lower) -> Node {
-        let columns: Vec<Node> = self.parts.iter().map(|p| p.draw(tape, factor)).collect();
+        let columns: Vec<Node> = self.groups.iter().map(|g| g.draw(tape, factor)).collect();
         tape.beside(&columns)
     }
 
@@ -108,8 +136,8 @@ impl Given {
     ///
     /// If the kernel has its full data block: see [`joint`](Given::joint).
     pub fn marginals(&self, tape: &mut Tape, kernel: &Gram) -> (Node, Node) {
-        let rows = self.parts.iter().map(|p| {
-            let (mean, complement) = p.condition(tape, kernel);
+        let rows = self.groups.iter().map(|g| {
+            let (mean, complement) = g.condition(tape, kernel);
             let DataBlock::Diagonal(variance) = complement else {
                 panic!("marginals: the kernel has its full data block")
             };
@@ -128,8 +156,8 @@ impl Given {
     ///
     /// If the kernel has only the diagonal of its data block: see [`marginals`](Given::marginals).
     pub fn joint(&self, tape: &mut Tape, kernel: &Gram) -> Node {
-        let rows = self.parts.iter().map(|p| {
-            let (mean, complement) = p.condition(tape, kernel);
+        let rows = self.groups.iter().map(|g| {
+            let (mean, complement) = g.condition(tape, kernel);
             let DataBlock::Full(covariance) = complement else {
                 panic!("joint: the kernel has only the diagonal of its data block")
             };
@@ -143,9 +171,9 @@ impl Given {
     }
 }
 
-impl Part {
-    /// With its part of the divergence.
-    fn new(tape: &mut Tape, kernel: Block, noise: Noise, targets: Node) -> (Part, Node) {
+impl Group {
+    /// With its share of the divergence.
+    fn new(tape: &mut Tape, kernel: Block, noise: Noise, targets: Node) -> (Group, Node) {
         let (m, outputs) = (targets.rows(), targets.cols() as f64);
         // CCᵀ = K + S
         let one = tape.number(1.0);
@@ -161,7 +189,7 @@ impl Part {
         let quadratic = tape.sum(quadratics);
         let twice = tape.add(both, quadratic);
         let divergence = tape.affine(twice, 0.5, 0.0);
-        (Part { kernel: kernel.matrix, noise: noise.root, targets, factor, a }, divergence)
+        (Group { kernel: kernel.matrix, noise: noise.root, targets, factor, a }, divergence)
     }
 
     /// Mean, outputs×B, and covariance at data points.

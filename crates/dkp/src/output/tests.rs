@@ -225,3 +225,15 @@ fn noises_must_fit_the_outputs() {
     let t = lower(&mut tape, t);
     Posterior::new(&mut tape, v, &[t, t, t]);
 }
+
+/// With jitter the residual variance, and with it the gain of a tighter bound, would be too large: a kernel that is not positive definite as it is
+/// fails instead.
+#[test]
+fn the_residual_variance_knows_no_jitter() {
+    let mut tape = Tape::new("singular");
+    let points = tape.constant(1, 3, &[1.0, 1.0, 1.0]);
+    let ii = Block::from_features(&mut tape, points);
+    Residual::new(&mut tape, ii);
+    let failure = tape.finish().workspace().forward(Key::new(0), Pass::Value).unwrap_err();
+    assert!(matches!(failure.problem, dkp_tape::Problem::NotPositiveDefinite { .. }), "{failure}");
+}

@@ -68,6 +68,31 @@ impl Constraint {
     }
 }
 
+/// A parameter without values: what a part of a model says of one that it has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// Its name, within the part.
+    pub name: String,
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+    /// What values it may have.
+    pub constraint: Constraint,
+}
+
+impl Shape {
+    /// A parameter of this name.
+    pub fn new(name: impl Into<String>, rows: usize, cols: usize, constraint: Constraint) -> Shape {
+        Shape { name: name.into(), rows, cols, constraint }
+    }
+
+    /// The same by its name in a model: `layer 1.delta`.
+    pub(crate) fn within(self, part: &str) -> Shape {
+        Shape { name: format!("{part}.{}", self.name), ..self }
+    }
+}
+
 /// One parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {

@@ -1,61 +1,168 @@
 //! Gaussian features: the deep Gaussian process, an infinite network with bottlenecks.
 
-use super::{Draw, Extension, Process};
+use super::{Before, Draw, Extension, Input, Law, LayerStart, OutOfRange, PriorProcess, Process, RootDraw};
+use crate::gram::numbers::{columns, median_distance, principal_features};
 use crate::gram::white::{noisy, noisy_data};
 use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
+use crate::kernels::{Identity, Kernel};
+use crate::model::Family;
 use crate::output::Posterior;
-use dkp_tape::{Lower, Node, Tape};
+use crate::params::Shape;
+use dkp_tape::{Failure, Lower, Node, Tape};
+use faer::Mat;
+use std::sync::Arc;
 
-/// F ~ N(0, K) for each of N features, G = FᵀF/N; in distribution the Wishart process W(K/N, N).
+/// Deep Gaussian processes.
+pub(super) const FAMILY: Family = Family {
+    name: "dgp",
+    title: "deep Gaussian process",
+    parts: |options| (Input::Fixed, Arc::new(GaussianFeatures { width: options.width })),
+};
+
+/// Lengthscale of a kernel whose features pass on a Gram matrix, relative to the median distance: long enough for nearly linear
+/// functions to be likely. 1.5 and 4 ended with similar bounds.
+const LENGTHSCALE: f64 = 2.0;
+/// The noise of such features' pseudo-targets, a standard deviation, relative to the median distance. The features, as smooth
+/// functions of many points, are more precise than each target. 1 is too noisy a start, and from 1/30 down the divergence is costly.
+const NOISE: f64 = 1.0 / 3.0;
+
+/// F ~ N(0, K) for each of N features, G = FFᵀ/N; in distribution the Wishart process W(K/N, N).
 ///
 /// The posterior of each feature at the inducing points is that of the output layer ([`Posterior`]), drawn from; its term of
 /// the bound, the divergence from the prior, is in closed form given K.
+///
+/// A layer starts by passing on the Gram matrix that its kernel sees, or for a narrow layer what it can hold of that. So its limit is the model
+/// without the layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GaussianFeatures {
+    /// N, at least 1.
+    pub width: usize,
+}
+
+impl GaussianFeatures {
+    /// Pseudo-targets whose Gram matrix is G, or for a narrow layer near it, their noise, and that Gram matrix.
+    fn pass_on(&self, gram: &Mat<f64>) -> Result<(Vec<Vec<f64>>, Mat<f64>), Failure> {
+        let features = principal_features(gram, self.width)?;
+        let noise = NOISE * median_distance(gram).sqrt();
+        let passed = faer::Scale(1.0 / self.width as f64) * (&features * features.transpose());
+        Ok((Posterior::start(&columns(&features), gram.nrows(), 1, noise), passed))
+    }
+}
+
+impl Process for GaussianFeatures {
+    fn name(&self) -> String {
+        format!("features({})", self.width)
+    }
+
+    fn check(&self) -> Result<(), OutOfRange> {
+        OutOfRange::unless_width(self.width)
+    }
+
+    fn parameters(&self, size: usize) -> Vec<Shape> {
+        Posterior::parameters(size, self.width, 1)
+    }
+
+    fn around(&self, root: &Mat<f64>) -> Result<Vec<Vec<f64>>, Failure> {
+        Ok(self.pass_on(&(root * root.transpose()))?.0)
+    }
+
+    fn start(&self, before: &Before<'_>) -> Result<LayerStart, Failure> {
+        // With h = ℓ short distances R are R on average under the prior: 2h²(1 − exp(−R/2ℓ²)) ≈ R.
+        let lengthscale = LENGTHSCALE * median_distance(before.gram).sqrt();
+        let (own, gram) = self.pass_on(before.gram)?;
+        Ok(LayerStart { kernel: before.kernel.start(lengthscale, lengthscale), own, gram })
+    }
+
+    fn limit(&self, _: &Arc<dyn Kernel>) -> Arc<dyn Kernel> {
+        Arc::new(Identity)
+    }
+
+    fn law(&self, tape: &mut Tape, _: usize, parameters: &[Node]) -> Box<dyn Law> {
+        Box::new(GaussianFeaturesLaw::posterior(Posterior::record(tape, parameters)))
+    }
+
+    fn flops(&self, size: usize, points: usize) -> f64 {
+        let (m, b, f) = (size as f64, points as f64, self.width as f64);
+        // a Cholesky factor and the Gaussian posterior; L⁻¹k, and products of the features
+        3.1 * m.powi(3) + 3.0 * m * m * b + 12.0 * f * m * b
+    }
+}
+
+impl PriorProcess for GaussianFeatures {
+    fn check_prior(&self, _: usize) -> Result<(), OutOfRange> {
+        self.check()
+    }
+
+    fn draw_prior(&self, tape: &mut Tape, kernel: Block) -> Block {
+        GaussianFeaturesLaw::prior(self.width).draw(tape, kernel).gram
+    }
+
+    fn draw_prior_root(&self, tape: &mut Tape, kernel: Node, factor: Lower) -> Node {
+        GaussianFeaturesLaw::prior(self.width).draw_root(tape, kernel, factor).root
+    }
+}
+
+/// [`GaussianFeatures`] with their parameters as nodes.
 #[derive(Clone, Debug)]
-pub struct Features {
+pub struct GaussianFeaturesLaw {
     width: usize,
     posterior: Option<Posterior>,
 }
 
-impl Features {
+impl GaussianFeaturesLaw {
     /// The prior with `width` features.
     ///
     /// # Panics
     ///
     /// If there are none.
     #[track_caller]
-    pub fn prior(width: usize) -> Features {
-        assert!(width > 0, "Features: at least one feature is needed");
-        Features { width, posterior: None }
+    pub fn prior(width: usize) -> GaussianFeaturesLaw {
+        assert!(width > 0, "GaussianFeatures: at least one feature is needed");
+        GaussianFeaturesLaw { width, posterior: None }
     }
 
     /// The posterior: a feature for each of its columns.
-    pub fn posterior(posterior: Posterior) -> Features {
-        Features { width: posterior.outputs(), posterior: Some(posterior) }
+    pub fn posterior(posterior: Posterior) -> GaussianFeaturesLaw {
+        GaussianFeaturesLaw { width: posterior.outputs(), posterior: Some(posterior) }
+    }
+
+    /// F, M×width, given K = LLᵀ, with L⁻¹F where that is at hand, and −KL(Q‖P).
+    fn draw_given(&self, tape: &mut Tape, kernel: Block, factor: Lower) -> (Node, Option<Node>, Option<Node>) {
+        let Some(posterior) = &self.posterior else {
+            let white = tape.normals(factor.size(), self.width);
+            return (tape.matmul(factor.matrix(), white), Some(white), None);
+        };
+        let given = posterior.given(tape, kernel);
+        let features = given.draw(tape, factor);
+        let log_ratio = tape.affine(given.divergence, -1.0, 0.0);
+        (features, None, Some(log_ratio))
+    }
+
+    /// 1/√width
+    fn scale(&self) -> f64 {
+        1.0 / (self.width as f64).sqrt()
     }
 }
 
-impl Process for Features {
+impl Law for GaussianFeaturesLaw {
     fn draw(&self, tape: &mut Tape, kernel: Block) -> Draw {
         let matrix = noisy(tape, kernel);
         let kernel = Block::new(tape, matrix);
         let factor = tape.cholesky_with_jitter(kernel.matrix);
-        let (features, white, log_ratio) = match &self.posterior {
-            None => {
-                let white = tape.normals(factor.size(), self.width);
-                (tape.matmul(factor.matrix(), white), white, None)
-            }
-            Some(posterior) => {
-                let given = posterior.given(tape, kernel);
-                let features = given.draw(tape, factor);
-                let log_ratio = tape.affine(given.divergence, -1.0, 0.0);
-                (features, tape.lower_solve(factor, features), Some(log_ratio))
-            }
-        };
+        let (features, white, log_ratio) = self.draw_given(tape, kernel, factor);
+        let white = white.unwrap_or_else(|| tape.lower_solve(factor, features));
         // points are columns, and G = ΦᵀΦ
         let transposed = tape.transpose(features);
-        let phi = tape.affine(transposed, 1.0 / (self.width as f64).sqrt(), 0.0);
+        let phi = tape.affine(transposed, self.scale(), 0.0);
         let gram = Block::from_features(tape, phi);
         Draw { gram, log_ratio, extension: Box::new(FeaturesExtension { factor, white, phi, gram }) }
+    }
+
+    fn draw_root(&self, tape: &mut Tape, kernel: Node, factor: Lower) -> RootDraw {
+        let kernel = Block::new(tape, kernel);
+        let (features, _, log_ratio) = self.draw_given(tape, kernel, factor);
+        let root = tape.affine(features, self.scale(), 0.0);
+        RootDraw { root, gram: tape.symmetric_product(root), log_ratio }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One layer of a Bayesian neural network of finite width.
 
-use super::PriorProcess;
+use super::{OutOfRange, PriorProcess};
 use crate::gram::Block;
 use dkp_tape::Tape;
 
@@ -10,23 +10,15 @@ use dkp_tape::Tape;
 /// result is a kernel already: the next layer's kernel is the [`Identity`](crate::kernels::Identity).
 #[derive(Clone, Copy, Debug)]
 pub struct FiniteNetwork {
-    width: usize,
-}
-
-impl FiniteNetwork {
-    /// A layer of `width` units.
-    ///
-    /// # Panics
-    ///
-    /// If there are none.
-    #[track_caller]
-    pub fn new(width: usize) -> FiniteNetwork {
-        assert!(width > 0, "FiniteNetwork: at least one unit is needed");
-        FiniteNetwork { width }
-    }
+    /// Units, at least one.
+    pub width: usize,
 }
 
 impl PriorProcess for FiniteNetwork {
+    fn check_prior(&self, _: usize) -> Result<(), OutOfRange> {
+        OutOfRange::unless_width(self.width)
+    }
+
     fn draw_prior(&self, tape: &mut Tape, kernel: Block) -> Block {
         let factor = tape.cholesky_with_jitter(kernel.matrix);
         // units are rows: Φᵀ = √(2/N)·φ(ξᵀLᵀ)

@@ -9,7 +9,7 @@ use dkp_tape::gradcheck::{cases, gradcheck};
 use faer::{Mat, mat};
 
 /// Everything that a process does, as one matrix: both blocks, and its term of the bound.
-fn everything(tape: &mut Tape, process: &dyn Process, x: &[Node], theta: &[Node], jointly: bool) -> Node {
+fn everything(tape: &mut Tape, process: &dyn Law, x: &[Node], theta: &[Node], jointly: bool) -> Node {
     tape.points(x[1].cols());
     let ii = Block::from_features(tape, x[0]);
     let gram = if jointly {
@@ -50,13 +50,13 @@ fn gradients_of_the_inverse_wishart_process() {
     ];
     for jointly in [false, true] {
         gradcheck(&leaves, |t, x| {
-            let process = InverseWishart::posterior(t, x[4], x[5], x[6]);
+            let process = InverseWishartLaw::posterior(t, x[4], x[5], x[6]);
             everything(t, &process, &x[..2], &x[2..4], jointly)
         })
         .unwrap()
         .assert_below(1e-6);
         gradcheck(&leaves[..5], |t, x| {
-            let process = InverseWishart::prior(t, x[4], m);
+            let process = InverseWishartLaw::prior(t, x[4], m);
             everything(t, &process, &x[..2], &x[2..4], jointly)
         })
         .unwrap()
@@ -81,12 +81,12 @@ fn gradients_of_the_features_process() {
             gradcheck(&leaves[..5 + roots], |t, x| {
                 let roots: Vec<_> = x[5..].iter().map(|&r| noise_root(t, r)).collect();
                 let posterior = Posterior::new(t, x[4], &roots);
-                everything(t, &Features::posterior(posterior), &x[..2], &x[2..4], jointly)
+                everything(t, &GaussianFeaturesLaw::posterior(posterior), &x[..2], &x[2..4], jointly)
             })
             .unwrap()
             .assert_below(1e-6);
         }
-        gradcheck(&leaves[..4], |t, x| everything(t, &Features::prior(4), &x[..2], &x[2..4], jointly))
+        gradcheck(&leaves[..4], |t, x| everything(t, &GaussianFeaturesLaw::prior(4), &x[..2], &x[2..4], jointly))
             .unwrap()
             .assert_below(1e-6);
         gradcheck(&leaves[..4], |t, x| everything(t, &Deterministic, &x[..2], &x[2..4], jointly))
@@ -109,10 +109,10 @@ fn gradients_of_processes_that_are_priors_only() {
         .unwrap()
         .assert_below(1e-6);
     };
-    check(&Wishart::new(6.5));
-    check(&Wishart::new(2.0));
-    check(&FiniteNetwork::new(4));
-    check(&ResidualWishart::new(0.6));
+    check(&Wishart { dof: 6.5 });
+    check(&Wishart { dof: 2.0 });
+    check(&FiniteNetwork { width: 4 });
+    check(&ResidualWishart { alpha: 0.6 });
 }
 
 #[test]
@@ -140,11 +140,11 @@ fn gradients_of_every_input_layer() {
             let leaves: Vec<Mat<f64>> = used.iter().map(|&i| leaves[i].clone()).collect();
             gradcheck(&leaves, |t, x| {
                 t.points(b);
-                let input = match form {
+                let input: Input<Box<dyn Law>> = match form {
                     "fixed" => Input::Fixed,
-                    "wishart" => Input::Wishart { width: 3 },
-                    "omega" => Input::Omega(InverseWishart::posterior(t, x[2], x[3], x[4])),
-                    _ => Input::Gram(InverseWishart::posterior(t, x[2], x[3], x[4])),
+                    "wishart" => Input::Omega(Box::new(GaussianFeaturesLaw::prior(3))),
+                    "omega" => Input::Omega(Box::new(InverseWishartLaw::posterior(t, x[2], x[3], x[4]))),
+                    _ => Input::Gram(Box::new(InverseWishartLaw::posterior(t, x[2], x[3], x[4]))),
                 };
                 let scaling = scaled.then(|| Scaling { scale: x[x.len() - 2], bias: x[x.len() - 1] });
                 let draw = input.draw(t, scaling, x[0]);

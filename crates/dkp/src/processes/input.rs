@@ -1,24 +1,53 @@
 //! The input layer: from features to the first Gram matrix.
 
-use super::{Extension, InverseWishart, Process as _};
+use super::{Extension, Law};
 use crate::gram::{Block, DataBlock, Gram};
-use dkp_tape::{Node, Tape};
+use dkp_tape::{Lower, Node, Tape};
 
-/// How N₀ input features, points as columns, become the first Gram matrix.
-#[derive(Clone, Copy, Debug)]
-pub enum Input {
+/// How N₀ input features, points as columns, become the first Gram matrix: P is a process, of a model, of a prior, or recorded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Input<P> {
     /// G₁ = XᵀX/N₀.
     Fixed,
-    /// G₁ = XᵀΩX/N₀ with Ω ~ W⁻¹(δI, δ+N₀+1), a Bayesian full-matrix lengthscale; the process is over N₀ "points", the features.
-    Omega(InverseWishart),
-    /// G₁ ~ W⁻¹(δK, δ+P+1) with K = XᵀX/N₀ over the P points: the same prior, with G₁ itself as the variable. K must have
-    /// full rank at the inducing points, so it is for more features than inducing points.
-    Gram(InverseWishart),
-    /// G₁ = XᵀΩX/N₀ with Ω ~ W(I/N₁, N₁), N₁ a whole number: the deep Wishart process's.
-    Wishart {
-        /// N₁.
-        width: usize,
-    },
+    /// G₁ = XᵀΩX/N₀ with Ω drawn by the process over N₀ "points", the features, whose kernel is the identity: a Bayesian full-matrix
+    /// lengthscale.
+    Omega(P),
+    /// G₁ itself drawn by the process, whose kernel is K = XᵀX/N₀ over the points. For inverse Wishart processes the prior is the same. K must
+    /// have full rank at the inducing points, so it is for more features than those.
+    Gram(P),
+}
+
+impl<P> Input<P> {
+    /// The process, if there is one.
+    pub fn process(&self) -> Option<&P> {
+        match self {
+            Input::Fixed => None,
+            Input::Omega(process) | Input::Gram(process) => Some(process),
+        }
+    }
+
+    /// The same with something else in the process's place.
+    pub fn map<Q>(self, f: impl FnOnce(P) -> Q) -> Input<Q> {
+        match self {
+            Input::Fixed => Input::Fixed,
+            Input::Omega(process) => Input::Omega(f(process)),
+            Input::Gram(process) => Input::Gram(f(process)),
+        }
+    }
+
+    /// The same by reference.
+    pub fn as_ref(&self) -> Input<&P> {
+        match self {
+            Input::Fixed => Input::Fixed,
+            Input::Omega(process) => Input::Omega(process),
+            Input::Gram(process) => Input::Gram(process),
+        }
+    }
+
+    /// Over how many points the process is.
+    pub fn size(&self, features: usize, inducing: usize) -> usize {
+        if matches!(self, Input::Gram(_)) { inducing } else { features }
+    }
 }
 
 /// Learned scales s and biases b of the features, N₀×1: a point x counts as s∘(x + b).
@@ -93,34 +122,33 @@ impl Projection {
     }
 }
 
-impl Input {
+/// The features of points, N₀×B, whose Gram matrix counts, for Rᵀ with Ω = RᵀR if that is not the identity.
+pub(crate) fn features_of(tape: &mut Tape, root: Option<Node>, points: Node) -> Node {
+    Projection::new(tape, None, root).points(tape, points)[1]
+}
+
+/// The kernel of the features, I, and its factor.
+pub(crate) fn identity(tape: &mut Tape, features: usize) -> (Node, Lower) {
+    let identity: Vec<f64> = (0..features * features).map(|e| f64::from(e % (features + 1) == 0)).collect();
+    let identity = tape.constant(features, features, &identity);
+    (identity, tape.cholesky(identity))
+}
+
+impl Input<Box<dyn Law>> {
     /// Draws at the inducing inputs, N₀×M.
     pub fn draw(&self, tape: &mut Tape, scaling: Option<Scaling>, inducing: Node) -> InputDraw {
-        let features = inducing.rows();
-        let (mut omega, mut log_ratio) = (None, None);
-        // Rᵀ with Ω = RᵀR
-        let root = match self {
-            Input::Fixed | Input::Gram(_) => None,
-            Input::Omega(process) => {
-                let identity = tape.constant(features, features, &identity(features));
-                let factor = tape.cholesky(identity);
-                let (draw, own) = process.draw_given(tape, identity, factor);
-                (omega, log_ratio) = (Some(tape.symmetric_product_lower(draw.root)), own);
-                Some(draw.root.matrix())
-            }
-            Input::Wishart { width } => {
-                let normals = tape.normals(features, *width);
-                let root = tape.affine(normals, 1.0 / (*width as f64).sqrt(), 0.0);
-                omega = Some(tape.symmetric_product(root));
-                Some(root)
-            }
-        };
+        let (mut omega, mut log_ratio, mut root) = (None, None, None);
+        if let Input::Omega(law) = self {
+            let (identity, factor) = identity(tape, inducing.rows());
+            let draw = law.draw_root(tape, identity, factor);
+            (omega, log_ratio, root) = (Some(draw.gram), draw.log_ratio, Some(draw.root));
+        }
         let projection = Projection::new(tape, scaling, root);
         let [_, phi] = projection.points(tape, inducing);
         let (linear, cross) = (Block::from_features(tape, phi), projection.back(tape, phi));
         let (mut gram, mut extension) = (linear, None);
-        if let Input::Gram(process) = self {
-            let draw = process.draw(tape, linear);
+        if let Input::Gram(law) = self {
+            let draw = law.draw(tape, linear);
             (gram, log_ratio, extension) = (draw.gram, draw.log_ratio, Some(draw.extension));
         }
         InputDraw { gram, log_ratio, omega, projection, linear, cross, extension }
@@ -154,8 +182,4 @@ impl InputDraw {
 /// 1/√N₀
 fn scale_of(features: usize) -> f64 {
     1.0 / (features as f64).sqrt()
-}
-
-fn identity(n: usize) -> Vec<f64> {
-    (0..n * n).map(|e| if e % (n + 1) == 0 { 1.0 } else { 0.0 }).collect()
 }

@@ -1,18 +1,112 @@
 //! The inverse Wishart process.
 
-use super::{Draw, Extension, Process};
+use super::{Draw, Extension, Input, Law, OutOfRange, PriorProcess, Process, RootDraw};
 use crate::distributions::{self, DegreesOfFreedom};
-use crate::gram::white::{noisy, noisy_data};
+use crate::gram::numbers::columns;
+use crate::gram::white::{Noisy, noisy, noisy_data};
 use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
-use dkp_tape::{Lower, Node, Tape};
+use crate::kernels::Kernel;
+use crate::model::Family;
+use crate::params::{Constraint, Shape};
+use dkp_tape::{Failure, Lower, Node, Tape};
+use faer::Mat;
+use std::sync::Arc;
+
+/// Deep inverse Wishart processes.
+pub(super) const FAMILY: Family = Family {
+    name: "diwp",
+    title: "deep inverse Wishart process",
+    parts: |options| {
+        let process = |[delta, gamma]: [f64; 2]| Arc::new(InverseWishart { delta, gamma });
+        (Input::Omega(process(options.input)), process(options.hidden))
+    },
+};
 
 /// G ~ W⁻¹(δK, δ+P+1) over P points: the mean is K, and δ says how closely G follows it.
 ///
 /// At M inducing points the posterior is W⁻¹(δK + VVᵀ, δ+γ+M+1). It is the exact one for data V that are normal with
 /// covariance G, if γ is the number of columns of V; otherwise γ is free. Its term of the bound, log P − log Q, is taken in
 /// expectation, which has a closed form given K and so a smaller variance and fewer operations than the value at the draw.
-#[derive(Clone, Copy, Debug)]
+///
+/// V = √γ·U, with UUᵀ = K to begin with: the posterior's mean is (δK + γUUᵀ)/(δ+γ). The limit is δ → ∞.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InverseWishart {
+    /// δ; in a model that is trained, where it starts.
+    pub delta: f64,
+    /// γ, where it starts.
+    pub gamma: f64,
+}
+
+impl InverseWishart {
+    /// Where hidden layers start: near their limit, so that the data lower δ.
+    pub const HIDDEN: InverseWishart = InverseWishart { delta: 1000.0, gamma: 1e-3 };
+    /// Where the input layer starts: a broad prior and a narrow posterior.
+    pub const INPUT: InverseWishart = InverseWishart { delta: 5.0, gamma: 500.0 };
+}
+
+impl Process for InverseWishart {
+    fn name(&self) -> String {
+        "inverse_wishart".to_string()
+    }
+
+    fn check(&self) -> Result<(), OutOfRange> {
+        OutOfRange::unless_positive("δ", self.delta)?;
+        OutOfRange::unless_positive("γ", self.gamma)
+    }
+
+    fn parameters(&self, size: usize) -> Vec<Shape> {
+        vec![
+            Shape::new("delta", 1, 1, Constraint::Positive),
+            Shape::new("gamma", 1, 1, Constraint::Positive),
+            Shape::new("root", size, size, Constraint::Free),
+        ]
+    }
+
+    fn around(&self, root: &Mat<f64>) -> Result<Vec<Vec<f64>>, Failure> {
+        Ok(vec![vec![self.delta], vec![self.gamma], columns(root)])
+    }
+
+    fn limit(&self, kernel: &Arc<dyn Kernel>) -> Arc<dyn Kernel> {
+        Arc::new(Noisy(kernel.clone()))
+    }
+
+    fn law(&self, tape: &mut Tape, _: usize, parameters: &[Node]) -> Box<dyn Law> {
+        let [delta, gamma, u] = *parameters else { panic!("InverseWishart: {} parameters", parameters.len()) };
+        let root = tape.sqrt(gamma);
+        let v = tape.scale(root, u);
+        Box::new(InverseWishartLaw::posterior(tape, delta, gamma, v))
+    }
+
+    fn flops(&self, size: usize, points: usize) -> f64 {
+        let (m, b) = (size as f64, points as f64);
+        // two Cholesky factors, L_qA⁻¹, L_q⁻¹L_p, L⁻¹F, FFᵀ; L⁻¹k, Qᵀ(…), F·u
+        6.0 * m.powi(3) + 9.0 * m * m * b
+    }
+
+    fn concentration(&self) -> Option<&'static str> {
+        Some("delta")
+    }
+}
+
+impl PriorProcess for InverseWishart {
+    fn check_prior(&self, _: usize) -> Result<(), OutOfRange> {
+        OutOfRange::unless_positive("δ", self.delta)
+    }
+
+    fn draw_prior(&self, tape: &mut Tape, kernel: Block) -> Block {
+        let delta = tape.number(self.delta);
+        InverseWishartLaw::prior(tape, delta, kernel.matrix.rows()).draw(tape, kernel).gram
+    }
+
+    fn draw_prior_root(&self, tape: &mut Tape, kernel: Node, factor: Lower) -> Node {
+        let delta = tape.number(self.delta);
+        InverseWishartLaw::prior(tape, delta, kernel.rows()).draw_root(tape, kernel, factor).root
+    }
+}
+
+/// [`InverseWishart`] with its parameters as nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct InverseWishartLaw {
     delta: Node,
     prior: DegreesOfFreedom,
     posterior: Option<Posterior>,
@@ -30,29 +124,29 @@ struct Posterior {
 #[derive(Clone, Copy, Debug)]
 struct ExtensionShape(Node);
 
-impl InverseWishart {
+impl InverseWishartLaw {
     /// The prior over `size` points, with δ > 0.
     #[track_caller]
-    pub fn prior(tape: &mut Tape, delta: Node, size: usize) -> InverseWishart {
+    pub fn prior(tape: &mut Tape, delta: Node, size: usize) -> InverseWishartLaw {
         let m = size as f64;
         let nu = tape.affine(delta, 1.0, m + 1.0);
         let shape = tape.affine(delta, 0.5, 0.5 * (m + 2.0));
         let prior = DegreesOfFreedom::new(tape, nu, size);
-        InverseWishart { delta, prior, posterior: None, extension: ExtensionShape(shape) }
+        InverseWishartLaw { delta, prior, posterior: None, extension: ExtensionShape(shape) }
     }
 
     /// The posterior with V, M×any, and γ ≥ 0.
     #[track_caller]
-    pub fn posterior(tape: &mut Tape, delta: Node, gamma: Node, v: Node) -> InverseWishart {
-        let prior = InverseWishart::prior(tape, delta, v.rows());
+    pub fn posterior(tape: &mut Tape, delta: Node, gamma: Node, v: Node) -> InverseWishartLaw {
+        let prior = InverseWishartLaw::prior(tape, delta, v.rows());
         let nu = tape.add(prior.prior.nu, gamma);
         let dof = DegreesOfFreedom::new(tape, nu, v.rows());
         let update = tape.symmetric_product(v);
-        InverseWishart { posterior: Some(Posterior { dof, update }), ..prior }
+        InverseWishartLaw { posterior: Some(Posterior { dof, update }), ..prior }
     }
 
     /// Draws G ~ Q for K = LLᵀ; with −KL(Q‖P), the expectation of log P(G) − log Q(G) given K.
-    pub(super) fn draw_given(
+    fn draw_given(
         &self,
         tape: &mut Tape,
         kernel: Node,
@@ -72,7 +166,7 @@ impl InverseWishart {
     }
 }
 
-impl Process for InverseWishart {
+impl Law for InverseWishartLaw {
     fn draw(&self, tape: &mut Tape, kernel: Block) -> Draw {
         let noisy = noisy(tape, kernel);
         let factor = tape.cholesky_with_jitter(noisy);
@@ -80,9 +174,15 @@ impl Process for InverseWishart {
         let matrix = tape.symmetric_product_lower(draw.root);
         let gram = Block::new(tape, matrix);
         let white_root = tape.lower_solve_lower(factor, draw.root);
-        let InverseWishart { delta, extension: shape, .. } = *self;
+        let InverseWishartLaw { delta, extension: shape, .. } = *self;
         let extension = InverseWishartExtension { delta, shape, factor, root: draw.root, white_root, gram };
         Draw { gram, log_ratio, extension: Box::new(extension) }
+    }
+
+    fn draw_root(&self, tape: &mut Tape, kernel: Node, factor: Lower) -> RootDraw {
+        let (draw, log_ratio) = self.draw_given(tape, kernel, factor);
+        let gram = tape.symmetric_product_lower(draw.root);
+        RootDraw { root: draw.root.matrix(), gram, log_ratio }
     }
 }
 

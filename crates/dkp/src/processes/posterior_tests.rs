@@ -108,7 +108,7 @@ fn the_posterior_has_its_law_and_its_divergence() {
     let block = Block::new(&mut tape, node);
     let (delta, gamma_node, v_node) =
         (tape.number(DELTA), tape.number(gamma), distributions::constant(&mut tape, v.as_ref()));
-    let draw = InverseWishart::posterior(&mut tape, delta, gamma_node, v_node).draw(&mut tape, block);
+    let draw = InverseWishartLaw::posterior(&mut tape, delta, gamma_node, v_node).draw(&mut tape, block);
     let mut run = tape.finish().workspace();
     let sample = |n: u64| {
         run.forward(Key::new(5).step(n), Pass::Value).unwrap();
@@ -157,7 +157,7 @@ fn posterior_features_have_the_moments_of_their_posterior() {
         let noisy = Block::new(&mut tape, noisy);
         let given = posterior.given(&mut tape, noisy);
         let (mean, variance) = given.marginals(&mut tape, &kernel);
-        let draw = Features::posterior(posterior).draw(&mut tape, k_ii);
+        let draw = GaussianFeaturesLaw::posterior(posterior).draw(&mut tape, k_ii);
         let result = draw.extension.extend(&mut tape, if jointly { joint } else { kernel });
         let (DataBlock::Diagonal(tt) | DataBlock::Full(tt)) = result.tt;
         let mut run = tape.finish().workspace();
@@ -190,7 +190,7 @@ fn a_large_update_needs_no_jitter() {
     let theta = [tape.number(1.1), tape.number(0.9)];
     let k_ii = Block::from_features(&mut tape, xi).kernel(&mut tape, &crate::kernels::Matern12, &theta);
     let (delta, gamma) = (tape.number(3.0), tape.number(2.0));
-    InverseWishart::posterior(&mut tape, delta, gamma, v).draw(&mut tape, k_ii);
+    InverseWishartLaw::posterior(&mut tape, delta, gamma, v).draw(&mut tape, k_ii);
     let mut run = tape.finish().workspace();
     run.forward(Key::new(0), Pass::Value).unwrap();
     assert_eq!(run.jitter().count, 0);

@@ -38,23 +38,23 @@ fn some_prior_draws(process: impl PriorProcess, count: u64) -> (Mat<f64>, Vec<Ma
 
 #[test]
 fn features_and_bartlett_draw_the_same_wishart_process() {
-    let (kernel, by_features) = prior_draws(Features::prior(5));
-    let (_, by_bartlett) = prior_draws(Wishart::new(5.0));
+    let (kernel, by_features) = prior_draws(GaussianFeatures { width: 5 });
+    let (_, by_bartlett) = prior_draws(Wishart { dof: 5.0 });
     assert_wishart_process("features", &by_features, &kernel, 5.0);
     assert_wishart_process("Bartlett", &by_bartlett, &kernel, 5.0);
     let determinants = |draws: &[Mat<f64>]| draws.iter().map(|g| g.determinant().ln()).collect();
     assert_same_law("log-determinant", determinants(&by_features), determinants(&by_bartlett));
     // below the number of points, where the Wishart is singular
-    let (_, singular) = prior_draws(Wishart::new(2.0));
+    let (_, singular) = prior_draws(Wishart { dof: 2.0 });
     assert_wishart_process("singular", &singular, &kernel, 2.0);
-    let (_, singular) = prior_draws(Features::prior(2));
+    let (_, singular) = prior_draws(GaussianFeatures { width: 2 });
     assert_wishart_process("two features", &singular, &kernel, 2.0);
 }
 
 #[test]
 fn extended_features_have_the_law_of_the_wishart_process() {
     for jointly in [false, true] {
-        let mut all = Extended::new(2, 3, jointly, |_| Box::new(Features::prior(4)));
+        let mut all = Extended::new(2, 3, jointly, |_| Box::new(GaussianFeaturesLaw::prior(4)));
         let which = if jointly { None } else { Some(2) };
         let kernel = all.whole(all.kernel, which);
         let draws = all.draws(which);
@@ -84,7 +84,7 @@ fn a_finite_networks_kernel_has_the_relu_kernel_as_its_mean_and_limit() {
             norm / std::f64::consts::PI * (theta.sin() + (std::f64::consts::PI - theta) * theta.cos())
         })
     };
-    let (kernel, narrow) = prior_draws(FiniteNetwork::new(3));
+    let (kernel, narrow) = prior_draws(FiniteNetwork { width: 3 });
     let expected = relu(&kernel);
     for i in 0..3 {
         for j in 0..=i {
@@ -93,7 +93,7 @@ fn a_finite_networks_kernel_has_the_relu_kernel_as_its_mean_and_limit() {
         }
     }
     let error = |width: usize| {
-        let (_, draws) = some_prior_draws(FiniteNetwork::new(width), 20);
+        let (_, draws) = some_prior_draws(FiniteNetwork { width }, 20);
         draws.iter().map(|k| (k - &expected).norm_l2().powi(2)).sum::<f64>().sqrt()
     };
     // a hundred times the width, a tenth of the error; the ratio of two sums of 20·9 squares is within 1.5 of that
@@ -103,11 +103,11 @@ fn a_finite_networks_kernel_has_the_relu_kernel_as_its_mean_and_limit() {
 
 #[test]
 fn the_residual_wishart_process_has_its_kernel_as_mean_and_limit() {
-    let (kernel, draws) = prior_draws(ResidualWishart::new(0.7));
+    let (kernel, draws) = prior_draws(ResidualWishart { alpha: 0.7 });
     for (i, j) in [(0, 0), (2, 2), (2, 0)] {
         let elements: Vec<f64> = draws.iter().map(|k| k[(i, j)]).collect();
         assert_mean("residual Wishart", &elements, kernel[(i, j)]);
     }
-    let (_, close) = some_prior_draws(ResidualWishart::new(1e6), 3);
+    let (_, close) = some_prior_draws(ResidualWishart { alpha: 1e6 }, 3);
     assert!(close.iter().all(|g| (g - &kernel).norm_max() < 1e-4));
 }

@@ -1,6 +1,6 @@
 //! The residual Wishart process.
 
-use super::PriorProcess;
+use super::{OutOfRange, PriorProcess};
 use crate::distributions;
 use crate::gram::Block;
 use dkp_tape::Tape;
@@ -10,23 +10,16 @@ use dkp_tape::Tape;
 /// It is not consistent under marginalisation, as its width is the number of points; the paper studies its eigenvalues.
 #[derive(Clone, Copy, Debug)]
 pub struct ResidualWishart {
-    alpha: f64,
-}
-
-impl ResidualWishart {
-    /// With the weight α ≥ 0 of the residual connection.
-    ///
-    /// # Panics
-    ///
-    /// If α is negative or not finite.
-    #[track_caller]
-    pub fn new(alpha: f64) -> ResidualWishart {
-        assert!(alpha >= 0.0 && alpha.is_finite(), "ResidualWishart: α must be at least 0, but is {alpha}");
-        ResidualWishart { alpha }
-    }
+    /// The weight α ≥ 0 of the residual connection.
+    pub alpha: f64,
 }
 
 impl PriorProcess for ResidualWishart {
+    fn check_prior(&self, _: usize) -> Result<(), OutOfRange> {
+        let error = OutOfRange { what: "α", expected: "at least 0 and finite", value: self.alpha };
+        if self.alpha >= 0.0 && self.alpha.is_finite() { Ok(()) } else { Err(error) }
+    }
+
     fn draw_prior(&self, tape: &mut Tape, kernel: Block) -> Block {
         let factor = tape.cholesky_with_jitter(kernel.matrix);
         let w = distributions::ResidualWishart::draw_root(tape, factor.size(), self.alpha);

@@ -43,12 +43,7 @@ pub(super) struct Extended {
 
 impl Extended {
     /// M inducing and B data points, one by one or jointly. Inducing point i is at `place(i)`, data point j at `place(10 + j)`.
-    pub(super) fn new(
-        m: usize,
-        b: usize,
-        jointly: bool,
-        process: impl FnOnce(&mut Tape) -> Box<dyn Process>,
-    ) -> Extended {
+    pub(super) fn new(m: usize, b: usize, jointly: bool, process: impl FnOnce(&mut Tape) -> Box<dyn Law>) -> Extended {
         let place = |i: usize| [(1.3 * i as f64).sin(), (0.7 * i as f64).cos()];
         let mut tape = Tape::new("extension");
         tape.points(b);
@@ -126,10 +121,10 @@ fn assert_inverse_wishart_process(what: &str, draws: &[Mat<f64>], kernel: &Mat<f
     assert_inverse_wishart(what, draws, &(faer::Scale(DELTA) * kernel), DELTA + kernel.nrows() as f64 + 1.0);
 }
 
-fn inverse_wishart_prior(m: usize) -> impl FnOnce(&mut Tape) -> Box<dyn Process> {
+fn inverse_wishart_prior(m: usize) -> impl FnOnce(&mut Tape) -> Box<dyn Law> {
     move |tape| {
         let delta = tape.number(DELTA);
-        Box::new(InverseWishart::prior(tape, delta, m))
+        Box::new(InverseWishartLaw::prior(tape, delta, m))
     }
 }
 
@@ -154,11 +149,11 @@ fn input_layers_extend_to_data_points() {
             };
             let (xi, xt) = (counted(&xi), counted(&xt));
             let delta = tape.number(DELTA);
-            let input = match form {
+            let input: Input<Box<dyn Law>> = match form {
                 "fixed" => Input::Fixed,
-                "wishart" => Input::Wishart { width: 3 },
-                "omega" => Input::Omega(InverseWishart::prior(&mut tape, delta, features)),
-                _ => Input::Gram(InverseWishart::prior(&mut tape, delta, m)),
+                "wishart" => Input::Omega(Box::new(GaussianFeaturesLaw::prior(3))),
+                "omega" => Input::Omega(Box::new(InverseWishartLaw::prior(&mut tape, delta, features))),
+                _ => Input::Gram(Box::new(InverseWishartLaw::prior(&mut tape, delta, m))),
             };
             let draw = input.draw(&mut tape, scaling, nodes[0]);
             let gram = match jointly {
@@ -219,7 +214,7 @@ fn coincident_points_are_no_trouble() {
             let k_ii = ii.kernel(&mut tape, &Matern12, &theta);
             let kernel = gram.kernel(&mut tape, k_ii, &Matern12, &theta);
             let draw = match process {
-                "features" => Features::prior(6).draw(&mut tape, k_ii),
+                "features" => GaussianFeaturesLaw::prior(6).draw(&mut tape, k_ii),
                 _ => inverse_wishart_prior(m)(&mut tape).draw(&mut tape, k_ii),
             };
             let result = draw.extension.extend(&mut tape, kernel);
@@ -262,9 +257,9 @@ fn coincident_points_are_no_trouble_for_input_layers() {
             let xt = data(bias);
             let [xi, xt, scale, bias] = [&xi, &xt, scale, bias].map(|x| distributions::constant(&mut tape, x.as_ref()));
             let delta = tape.number(DELTA);
-            let input = match form {
+            let input: Input<Box<dyn Law>> = match form {
                 "fixed" => Input::Fixed,
-                _ => Input::Omega(InverseWishart::prior(&mut tape, delta, features)),
+                _ => Input::Omega(Box::new(InverseWishartLaw::prior(&mut tape, delta, features))),
             };
             let first = input.draw(&mut tape, Some(Scaling { scale, bias }), xi);
             let gram = first.extend(&mut tape, xt);
@@ -375,15 +370,15 @@ fn tile(process: &str, m: usize, width: usize) -> (Workspace, Node, Node, Node) 
     let (v, t) = (cases::matrix(5, m, 6), cases::matrix(6, m, m));
     let (v, t) = (distributions::constant(&mut tape, v.as_ref()), distributions::constant(&mut tape, t.as_ref()));
     let draw = match process {
-        "features" => Features::prior(6).draw(&mut tape, k_ii),
+        "features" => GaussianFeaturesLaw::prior(6).draw(&mut tape, k_ii),
         "posterior features" => {
             let t = noise_root(&mut tape, t);
             let posterior = Posterior::new(&mut tape, v, &[t]);
-            Features::posterior(posterior).draw(&mut tape, k_ii)
+            GaussianFeaturesLaw::posterior(posterior).draw(&mut tape, k_ii)
         }
         "posterior" => {
             let (delta, gamma) = (tape.number(DELTA), tape.number(1.3));
-            InverseWishart::posterior(&mut tape, delta, gamma, v).draw(&mut tape, k_ii)
+            InverseWishartLaw::posterior(&mut tape, delta, gamma, v).draw(&mut tape, k_ii)
         }
         _ => inverse_wishart_prior(m)(&mut tape).draw(&mut tape, k_ii),
     };

@@ -1,6 +1,6 @@
 //! The Wishart process.
 
-use super::PriorProcess;
+use super::{OutOfRange, PriorProcess};
 use crate::distributions::{self, DegreesOfFreedom, MatrixDistribution as _};
 use crate::gram::Block;
 use dkp_tape::Tape;
@@ -8,23 +8,21 @@ use dkp_tape::Tape;
 /// G ~ W(K/N, N): the mean is K. Over arbitrarily many points N must be a whole number.
 #[derive(Clone, Copy, Debug)]
 pub struct Wishart {
-    dof: f64,
-}
-
-impl Wishart {
-    /// With N degrees of freedom: a whole number, or any above P − 1 if it is drawn over P points only.
-    ///
-    /// # Panics
-    ///
-    /// If N is not positive; a draw panics over more points than a broken N allows.
-    #[track_caller]
-    pub fn new(dof: f64) -> Wishart {
-        assert!(dof > 0.0 && dof.is_finite(), "Wishart: the degrees of freedom must be positive, but are {dof}");
-        Wishart { dof }
-    }
+    /// N: a whole number, or any above P − 1 if it is drawn over P points only.
+    pub dof: f64,
 }
 
 impl PriorProcess for Wishart {
+    fn check_prior(&self, points: usize) -> Result<(), OutOfRange> {
+        let what = "the degrees of freedom";
+        OutOfRange::unless_positive(what, self.dof)?;
+        if self.dof > points as f64 - 1.0 || self.dof.fract() == 0.0 {
+            return Ok(());
+        }
+        let expected = "a whole number, or greater than the number of points less one";
+        Err(OutOfRange { what, expected, value: self.dof })
+    }
+
     fn draw_prior(&self, tape: &mut Tape, kernel: Block) -> Block {
         let size = kernel.matrix.rows();
         let scaled = tape.affine(kernel.matrix, 1.0 / self.dof, 0.0);

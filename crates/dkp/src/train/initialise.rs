@@ -1,32 +1,49 @@
 //! Where training starts: near a limit in which nothing is drawn, with scales from the data.
 
 use super::inducing::choose;
-use super::limit::{PassOn, follow, inherit, limit_of};
-use super::matrices::{columns, evaluate, factor, is_regular, linear_kernel, median_distance};
-use super::{Options, Record, Trainer};
+use super::limit::{follow, inherit, limit_of};
+use super::{Step, TrainOptions, Trainer, TrainingError};
 use crate::data::Dataset;
-use crate::kernels::Kernel;
-use crate::model::{Architecture, INDUCING_INPUTS, InputKind, Mismatch, Model, ProcessKind, noise_name};
-use crate::params::{self, Constraint, Parameters};
+use crate::gram::numbers::{columns, is_regular, linear_kernel, median_distance, root_of};
+use crate::likelihoods::{Likelihood, ParameterStart};
+use crate::model::layout::layer_name;
+use crate::model::{Architecture, Mismatch, Model, explain};
+use crate::output::Posterior;
+use crate::params::{self, Parameters};
+use crate::processes::{Before, Input, OutOfRange};
+use dkp_tape::Failure;
 use dkp_tape::random::Key;
 use faer::{Mat, MatRef};
 
 /// Why a model cannot be made for some data.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum StartError {
     /// Targets that the likelihood cannot have.
     #[error(transparent)]
     Data(#[from] Mismatch),
-    /// A layer without features.
-    #[error("layer {layer} has no features; a deep Gaussian process needs at least one")]
-    NoFeatures {
-        /// The layer, from 1.
-        layer: usize,
-    },
     /// A parameter whose start is not allowed.
     #[error(transparent)]
     Parameter(#[from] params::Error),
+    /// A process with a number outside its range.
+    #[error("{} of {layer} must be {}, but is {}", error.what, error.expected, error.value)]
+    Process {
+        /// The layer.
+        layer: String,
+        /// The number.
+        error: OutOfRange,
+    },
+    /// A layer that has no start.
+    #[error("{layer} cannot start: {}", explain(failure))]
+    Layer {
+        /// The layer.
+        layer: String,
+        /// Why.
+        failure: Failure,
+    },
+    /// The limit could not be trained.
+    #[error("the limit from which the model starts could not be trained: {0}")]
+    Limit(#[from] TrainingError),
 }
 
 /// How a model starts.
@@ -34,12 +51,6 @@ pub enum Error {
 pub struct Start {
     /// Inducing points, at most.
     pub inducing: usize,
-    /// δ of hidden inverse-Wishart layers: large, so that the model starts near its limit and the data lower it.
-    pub delta: f64,
-    /// γ of hidden inverse-Wishart layers.
-    pub gamma: f64,
-    /// δ and γ of the input layer.
-    pub input: [f64; 2],
     /// Steps for which the limit without draws is trained first: the infinitely wide network for inverse-Wishart layers (δ → ∞), the
     /// model without the layer for features. Its parameters are the start. As many as the model itself is to take are cheap, and it need not
     /// make up for steps that its limit lacks.
@@ -51,14 +62,13 @@ pub struct Start {
 impl Start {
     /// For a model that is to take some steps: its limit takes as many, and 2000 at least.
     pub fn for_steps(steps: u64) -> Start {
-        let warm_up = steps.max(2000);
-        Start { inducing: 100, delta: 1000.0, gamma: 1e-3, input: [5.0, 500.0], warm_up, seed: 0 }
+        Start { inducing: 100, warm_up: steps.max(2000), seed: 0 }
     }
 }
 
 impl Default for Start {
     fn default() -> Start {
-        Start::for_steps(Options::default().steps)
+        Start::for_steps(TrainOptions::default().steps)
     }
 }
 
@@ -67,146 +77,167 @@ const CLASS_NOISE: f64 = 4.0;
 /// Points of a step while the limit is trained.
 const WARM_UP_BATCH: usize = 2000;
 
+/// A model before its first step.
+pub struct Started {
+    /// The model.
+    pub model: Model,
+    /// Why its limit could not be trained, if so: it then starts from the scales of the data alone.
+    pub without_limit: Option<TrainingError>,
+}
+
 /// A model for data in unit scales.
 ///
 /// Where anything in the model is drawn, its limit without draws is trained first, which is fast, and gives it its kernels,
 /// inducing points, pseudo-targets and noise.
-pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
-    initialise_with(architecture, data, start, |_| Ok(()), |_| true)
+pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, StartError> {
+    let started = initialise_with(architecture, data, start, |_| Ok::<(), StartError>(()), |_| true)?;
+    started.without_limit.map_or(Ok(started.model), |error| Err(error.into()))
 }
 
 /// [`initialise`] with parameters that are set, frozen or tied before anything is trained, the limit included, and a callback that sees
 /// every step of the limit's training and returns whether to go on.
-pub fn initialise_with<E: From<Error>>(
+pub fn initialise_with<E: From<StartError>>(
     architecture: Architecture,
     data: &Dataset,
     start: Start,
     adjust: impl FnOnce(&mut Parameters) -> Result<(), E>,
-    watch: impl FnMut(&Record) -> bool,
-) -> Result<Model, E> {
-    architecture.check_targets(data).map_err(Error::from)?;
-    if let Some(i) = architecture.layers.iter().position(|l| l.process == ProcessKind::Features { width: 0 }) {
-        return Err(Error::NoFeatures { layer: i + 1 }.into());
-    }
-    let mut model = cold_start(architecture, data, start)?;
+    watch: impl FnMut(&Step) -> bool,
+) -> Result<Started, E> {
+    architecture.check_targets(data).map_err(StartError::from)?;
+    check_processes(&architecture)?;
+    let place = Placed::new(data, start);
+    let input = suited(architecture.input, &place);
+    let architecture = Architecture { input, ..architecture };
+    let mut model = place.cold_start(architecture.clone())?;
     let cold = model.parameters().clone();
     adjust(model.parameters_mut())?;
-    if start.warm_up > 0 && !model.architecture().is_deterministic() {
-        let mut limit = cold_start(limit_of(model.architecture()), data, start)?;
+    let mut without_limit = None;
+    if start.warm_up > 0 && !architecture.is_deterministic() {
+        let mut limit = place.cold_start(limit_of(&architecture))?;
         inherit(limit.parameters_mut(), &cold, model.parameters())?;
-        let options =
-            Options { steps: start.warm_up, batch: Some(WARM_UP_BATCH), seed: start.seed, ..Options::default() };
-        // data that the limit cannot be trained on leave the cold start
-        if Trainer::new(&mut limit, data, options).map_err(Error::from)?.run(watch).is_ok() {
-            follow(&mut model, &limit)?;
+        let (steps, seed) = (start.warm_up, start.seed);
+        let options = TrainOptions { steps, batch: Some(WARM_UP_BATCH), seed, ..TrainOptions::default() };
+        match Trainer::new(&mut limit, data, options).map_err(StartError::from)?.run(watch) {
+            Ok(()) => follow(&mut model, &cold, &limit)?,
+            Err(error) => without_limit = Some(error),
         }
     }
-    Ok(model)
+    Ok(Started { model, without_limit })
 }
 
-/// A model with scales from the data.
-fn cold_start(mut architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, Error> {
-    let chosen = choose(data, start.inducing.max(1), Key::new(start.seed));
-    let (features, m) = (data.features(), chosen.len());
-    let inducing: Vec<f64> = chosen.iter().flat_map(|&n| data.x(n)).copied().collect();
-    let mut p = Parameters::default();
-    p.add(INDUCING_INPUTS, features, m, Constraint::Free, &inducing)?;
-    if architecture.scale_features {
-        p.add("features.scale", features, 1, Constraint::Free, &vec![1.0; features])?;
-        p.add("features.bias", features, 1, Constraint::Free, &vec![0.0; features])?;
-    }
-    // what the limit has at the inducing points
-    let mut gram = linear_kernel(&inducing, features);
-    if architecture.input == InputKind::InverseWishart && features > m && is_regular(&gram) {
-        architecture.input = InputKind::Gram;
-    }
-    match architecture.input {
-        InputKind::Fixed => {}
-        InputKind::InverseWishart => {
-            add_inverse_wishart(&mut p, "input", start.input, &Mat::identity(features, features))?;
+fn check_processes(architecture: &Architecture) -> Result<(), StartError> {
+    let input = architecture.input.process().map(|p| ("the input layer".to_string(), p));
+    let layers = architecture.layers.iter().enumerate().map(|(i, l)| (layer_name(i), &l.process));
+    let mut all = input.into_iter().chain(layers);
+    all.try_for_each(|(layer, p)| p.check().map_err(|error| StartError::Process { layer, error }))
+}
+
+/// Ω, or its equivalent for more features than inducing points, where these allow it.
+fn suited<P>(input: Input<P>, place: &Placed<'_>) -> Input<P> {
+    match input {
+        Input::Omega(process) if place.data.features() > place.chosen.len() && is_regular(&place.gram) => {
+            Input::Gram(process)
         }
-        InputKind::Gram => add_inverse_wishart(&mut p, "input", start.input, &factor(&gram))?,
+        other => other,
     }
+}
+
+/// Data, and where inducing points start among them.
+struct Placed<'a> {
+    data: &'a Dataset,
+    /// The points that inducing ones start at.
+    chosen: Vec<usize>,
+    /// Their features, by columns.
+    inputs: Vec<f64>,
+    /// And their Gram matrix.
+    gram: Mat<f64>,
+}
+
+impl Placed<'_> {
+    fn new(data: &Dataset, start: Start) -> Placed<'_> {
+        let chosen = choose(data, start.inducing.max(1), Key::new(start.seed));
+        let inputs: Vec<f64> = chosen.iter().flat_map(|&n| data.x(n)).copied().collect();
+        let gram = linear_kernel(&inputs, data.features());
+        Placed { data, chosen, inputs, gram }
+    }
+
+    /// A model with scales from the data.
+    fn cold_start(&self, architecture: Architecture) -> Result<Model, StartError> {
+        let (features, m) = (self.data.features(), self.chosen.len());
+        let layout = architecture.layout(features, m);
+        let mut values = vec![self.inputs.clone()];
+        if architecture.scale_features {
+            values.extend([vec![1.0; features], vec![0.0; features]]);
+        }
+        values.extend(input_start(&architecture, &self.gram, features)?);
+        let (of_layers, gram) = layers_start(&architecture, self.gram.clone(), |_, kernel, gram| {
+            kernel.start(median_distance(gram).sqrt(), 1.0)
+        })?;
+        values.extend(of_layers);
+        let kernel = architecture.output.start(median_distance(&gram).sqrt(), 1.0);
+        values.extend(kernel.into_iter().map(|v| vec![v]));
+        let learned = architecture.likelihood.parameters();
+        let has_noise = learned.iter().any(|p| !matches!(p.start, ParameterStart::At(_)));
+        let noise = if has_noise { residual_variance(self.data, &self.chosen) } else { CLASS_NOISE };
+        // a pseudo-target stands for N/M points
+        let deviation = (noise * m as f64 / self.data.points() as f64).sqrt();
+        let targets = self.pseudo_targets(&*architecture.likelihood);
+        values.extend(Posterior::start(&targets, m, architecture.noises(), deviation));
+        values.extend(learned.iter().map(|p| {
+            let value = match p.start {
+                ParameterStart::At(value) => value,
+                ParameterStart::NoiseVariance => noise.max(2.0 * p.floor),
+                ParameterStart::NoiseDeviation => noise.sqrt().max(2.0 * p.floor),
+            };
+            vec![value; p.rows]
+        }));
+        let mut parameters = Parameters::default();
+        for (shape, values) in layout.iter().zip(&values) {
+            parameters.add(&shape.name, shape.rows, shape.cols, shape.constraint, values)?;
+        }
+        Ok(Model::new(architecture, parameters))
+    }
+
+    /// The targets of the chosen points as latents, M×latents by columns.
+    fn pseudo_targets(&self, likelihood: &dyn Likelihood) -> Vec<f64> {
+        let targets: Vec<f64> = self.chosen.iter().flat_map(|&n| likelihood.initial(self.data.y(n))).collect();
+        let by_point = MatRef::from_column_major_slice(&targets, likelihood.latents(), self.chosen.len());
+        columns(&by_point.transpose().to_owned())
+    }
+}
+
+/// The parameters of the input layer's process, for the Gram matrix of the inducing inputs.
+pub(super) fn input_start(
+    architecture: &Architecture,
+    gram: &Mat<f64>,
+    features: usize,
+) -> Result<Vec<Vec<f64>>, StartError> {
+    let start = || match &architecture.input {
+        Input::Fixed => Ok(Vec::new()),
+        Input::Omega(process) => process.around(&Mat::identity(features, features)),
+        Input::Gram(process) => process.around(&root_of(gram)?),
+    };
+    start().map_err(|failure| StartError::Layer { layer: "the input layer".to_string(), failure })
+}
+
+/// The parameters of hidden layers, kernels' included, in their order, and the Gram matrix that the output's kernel sees; `kernel` offers a
+/// layer's kernel its parameters.
+pub(super) fn layers_start(
+    architecture: &Architecture,
+    mut gram: Mat<f64>,
+    kernel: impl Fn(usize, &dyn crate::kernels::Kernel, &Mat<f64>) -> Vec<f64>,
+) -> Result<(Vec<Vec<f64>>, Mat<f64>), StartError> {
+    let mut values = Vec::new();
     for (i, layer) in architecture.layers.iter().enumerate() {
-        let prefix = format!("layer {}", i + 1);
-        if let ProcessKind::Features { width } = layer.process {
-            let pass = PassOn::new(&gram, width);
-            add_kernel(&mut p, &prefix, &*layer.kernel, &pass.kernel_parameters(&*layer.kernel))?;
-            add_posterior(&mut p, &prefix, &pass.targets, width, 1, pass.noise)?;
-            gram = pass.gram;
-            continue;
-        }
-        let values = scaled_parameters(&*layer.kernel, &gram);
-        add_kernel(&mut p, &prefix, &*layer.kernel, &values)?;
-        gram = evaluate(&*layer.kernel, &values, &gram);
-        if layer.process == ProcessKind::InverseWishart {
-            add_inverse_wishart(&mut p, &prefix, [start.delta, start.gamma], &factor(&gram))?;
-        }
+        let parameters = kernel(i, &*layer.kernel, &gram);
+        let before = Before { kernel: &*layer.kernel, parameters, gram: &gram };
+        let failed = |failure| StartError::Layer { layer: layer_name(i), failure };
+        let start = layer.process.start(&before).map_err(failed)?;
+        values.extend(start.kernel.into_iter().map(|v| vec![v]));
+        values.extend(start.own);
+        gram = start.gram;
     }
-    add_kernel(&mut p, "output", &*architecture.output, &scaled_parameters(&*architecture.output, &gram))?;
-    let latents = architecture.likelihood.latents();
-    let learned = architecture.likelihood.parameters();
-    let has_noise = learned.iter().any(|p| p.name == "noise" || p.name == "scale");
-    let noise = if has_noise { residual_variance(data, &chosen) } else { CLASS_NOISE };
-    let targets: Vec<f64> = chosen.iter().flat_map(|&n| architecture.likelihood.initial(data.y(n))).collect();
-    let targets = MatRef::from_column_major_slice(&targets, latents, m).transpose().to_owned();
-    // a pseudo-target stands for N/M points
-    let deviation = (noise * m as f64 / data.points() as f64).sqrt();
-    let count = if architecture.share_precision { 1 } else { latents };
-    add_posterior(&mut p, "output", &columns(&targets), latents, count, deviation)?;
-    for parameter in learned {
-        let value = match parameter.name {
-            "noise" => noise.max(2.0 * parameter.floor),
-            "scale" => noise.sqrt().max(2.0 * parameter.floor),
-            _ => parameter.initial,
-        };
-        let name = format!("likelihood.{}", parameter.name);
-        p.add(&name, parameter.rows, 1, Constraint::Above(parameter.floor), &vec![value; parameter.rows])?;
-    }
-    Ok(Model::new(architecture, p))
-}
-
-/// The posterior starts with the kernel of the infinitely wide network as its mean: UUᵀ = K.
-fn add_inverse_wishart(
-    p: &mut Parameters,
-    prefix: &str,
-    [delta, gamma]: [f64; 2],
-    root: &Mat<f64>,
-) -> Result<(), Error> {
-    p.add(&format!("{prefix}.delta"), 1, 1, Constraint::Positive, &[delta])?;
-    p.add(&format!("{prefix}.gamma"), 1, 1, Constraint::Positive, &[gamma])?;
-    p.add(&format!("{prefix}.root"), root.nrows(), root.ncols(), Constraint::Free, &columns(root))?;
-    Ok(())
-}
-
-fn add_posterior(
-    p: &mut Parameters,
-    prefix: &str,
-    targets: &[f64],
-    outputs: usize,
-    precisions: usize,
-    deviation: f64,
-) -> Result<(), Error> {
-    let m = targets.len() / outputs;
-    p.add(&format!("{prefix}.targets"), m, outputs, Constraint::Free, targets)?;
-    for i in 0..precisions {
-        p.add(&noise_name(prefix, "diagonal", i), m, 1, Constraint::Positive, &vec![deviation; m])?;
-        p.add(&noise_name(prefix, "below", i), m, m, Constraint::Free, &vec![0.0; m * m])?;
-    }
-    Ok(())
-}
-
-fn add_kernel(p: &mut Parameters, prefix: &str, kernel: &dyn Kernel, values: &[f64]) -> Result<(), Error> {
-    for (name, &value) in kernel.parameters().iter().zip(values) {
-        p.add(&format!("{prefix}.kernel.{name}"), 1, 1, Constraint::Positive, &[value])?;
-    }
-    Ok(())
-}
-
-/// A kernel's parameters: 1, but for lengthscales, which are the median distance.
-fn scaled_parameters(kernel: &dyn Kernel, gram: &Mat<f64>) -> Vec<f64> {
-    let lengthscale = median_distance(gram).sqrt();
-    kernel.parameters().iter().map(|name| if name.ends_with("lengthscale") { lengthscale } else { 1.0 }).collect()
+    Ok((values, gram))
 }
 
 /// The variance of noise, robustly: from differences between the targets of neighbouring points, of which half may be signal.

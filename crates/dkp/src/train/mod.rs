@@ -4,14 +4,13 @@ mod adam;
 mod inducing;
 mod initialise;
 mod limit;
-mod matrices;
 mod schedule;
 mod trainer;
 
 pub use adam::Adam;
-pub use initialise::{Error as StartError, Start, initialise, initialise_with};
+pub use initialise::{Start, StartError, Started, initialise, initialise_with};
 pub use schedule::Schedule;
-pub use trainer::{Options, Record, State, TIGHTEN_EVERY, Trainer, TrainingError};
+pub use trainer::{State, Step, TIGHTEN_EVERY, TrainOptions, Trainer, TrainingError};
 
 #[cfg(test)]
 mod tests;

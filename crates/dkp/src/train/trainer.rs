@@ -2,7 +2,7 @@
 
 use super::{Adam, Schedule};
 use crate::data::{Dataset, shuffled};
-use crate::model::{Batch, Bound, Gain, Mismatch, Model};
+use crate::model::{Batch, Bound, Gain, Mismatch, Model, explain};
 use crate::params::Parameters;
 use dkp_tape::Failure;
 use dkp_tape::random::Key;
@@ -29,7 +29,7 @@ pub const TIGHTEN_EVERY: u64 = 8;
 
 /// How to train.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
+pub struct TrainOptions {
     /// Steps in all.
     pub steps: u64,
     /// Posterior draws a step.
@@ -44,29 +44,29 @@ pub struct Options {
     pub seed: u64,
 }
 
-impl Options {
+impl TrainOptions {
     /// What is sensible for a number of points: all of them and ten draws a step for few, and for many, batches with fewer draws and
     /// more steps.
-    pub fn for_points(points: usize) -> Options {
+    pub fn for_points(points: usize) -> TrainOptions {
         let (steps, draws, batch) = match points {
             0..=2_000 => (2_000, 10, None),
             2_001..=20_000 => (5_000, 4, Some(500)),
             _ => (10_000, 2, Some(1_000)),
         };
-        Options { steps, draws, batch, ..Options::default() }
+        TrainOptions { steps, draws, batch, ..TrainOptions::default() }
     }
 }
 
-impl Default for Options {
-    fn default() -> Options {
+impl Default for TrainOptions {
+    fn default() -> TrainOptions {
         let schedule = Schedule::default();
-        Options { steps: 8000, draws: 10, batch: None, schedule, kl_warm_up: 0, seed: 0 }
+        TrainOptions { steps: 8000, draws: 10, batch: None, schedule, kl_warm_up: 0, seed: 0 }
     }
 }
 
 /// What a step was like.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub struct Step {
     /// Its number, from 0.
     pub step: u64,
     /// The bound of its batch, with its parts; none if the step failed and was skipped. The gain may be that of an earlier step.
@@ -75,8 +75,6 @@ pub struct Record {
     pub rate: f64,
     /// The norm of the gradient; NaN if the step failed.
     pub gradient_norm: f64,
-    /// δ of the input layer and of each hidden layer, where there is one.
-    pub deltas: Vec<f64>,
     /// Why the step was skipped.
     pub failure: Option<Failure>,
     /// Whether the run went back to an earlier state after it.
@@ -88,9 +86,7 @@ pub struct Record {
 #[non_exhaustive]
 pub enum TrainingError {
     /// Steps kept failing.
-    #[error(
-        "training stopped at step {step} after going back {ROLLBACKS} times: {failure}; a lower learning rate, fewer layers or cleaner data would help"
-    )]
+    #[error("training stopped at step {step} after going back {ROLLBACKS} times. {}", explain(failure))]
     Failing {
         /// The step.
         step: u64,
@@ -142,7 +138,7 @@ pub struct State {
 pub struct Trainer<'a> {
     model: &'a mut Model,
     data: &'a Dataset,
-    options: Options,
+    options: TrainOptions,
     state: State,
     gradient: Vec<Vec<f64>>,
     /// The order of points in an epoch.
@@ -151,7 +147,7 @@ pub struct Trainer<'a> {
 
 impl<'a> Trainer<'a> {
     /// A run that begins.
-    pub fn new(model: &'a mut Model, data: &'a Dataset, options: Options) -> Result<Trainer<'a>, Mismatch> {
+    pub fn new(model: &'a mut Model, data: &'a Dataset, options: TrainOptions) -> Result<Trainer<'a>, Mismatch> {
         let sizes: Vec<usize> = model.parameters().free().map(|p| p.kept.len()).collect();
         let adam = Adam::new(&sizes);
         let state = State {
@@ -174,7 +170,7 @@ impl<'a> Trainer<'a> {
     pub fn resume(
         model: &'a mut Model,
         data: &'a Dataset,
-        options: Options,
+        options: TrainOptions,
         state: State,
     ) -> Result<Trainer<'a>, Mismatch> {
         model.check(data)?;
@@ -201,7 +197,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Takes all steps; `watch` sees each and returns whether to go on.
-    pub fn run(&mut self, mut watch: impl FnMut(&Record) -> bool) -> Result<(), TrainingError> {
+    pub fn run(&mut self, mut watch: impl FnMut(&Step) -> bool) -> Result<(), TrainingError> {
         while self.state.step < self.options.steps {
             let record = self.step()?;
             if !watch(&record) {
@@ -212,7 +208,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Takes one step.
-    pub fn step(&mut self) -> Result<Record, TrainingError> {
+    pub fn step(&mut self) -> Result<Step, TrainingError> {
         let step = self.state.step;
         let rate = self.state.caution * self.options.schedule.at(step, self.options.steps);
         let kl = ((step + 1) as f64 / (self.options.kl_warm_up as f64 + 1.0)).min(1.0);
@@ -224,15 +220,7 @@ impl<'a> Trainer<'a> {
         let gain = if fresh { Gain::Weighted(every as f64) } else { Gain::Carried(self.state.gain) };
         let outcome = self.model.gradient(batch, self.options.draws, key, kl, gain, &mut self.gradient);
         self.state.step += 1;
-        let mut record = Record {
-            step,
-            bound: None,
-            rate,
-            gradient_norm: f64::NAN,
-            deltas: Vec::new(),
-            failure: None,
-            rolled_back: false,
-        };
+        let mut record = Step { step, bound: None, rate, gradient_norm: f64::NAN, failure: None, rolled_back: false };
         match outcome {
             Ok(bound) => {
                 let norm = self.gradient.iter().map(|g| ColRef::from_slice(g).squared_norm_l2()).sum::<f64>().sqrt();
@@ -259,7 +247,6 @@ impl<'a> Trainer<'a> {
                 record.failure = Some(failure);
             }
         }
-        record.deltas = self.deltas();
         Ok(record)
     }
 
@@ -337,11 +324,5 @@ impl<'a> Trainer<'a> {
             self.epoch.as_ref().map_or(0, |e| e.1[(at % points) as usize])
         });
         Some(rows.collect())
-    }
-
-    fn deltas(&self) -> Vec<f64> {
-        let parameters = self.model.parameters();
-        let names = parameters.iter().map(|p| p.name.as_str()).filter(|n| n.ends_with(".delta"));
-        names.filter_map(|n| parameters.get(n).ok()).map(|v| v[0]).collect()
     }
 }

@@ -11,7 +11,7 @@ use dkp::file::{load_run, save_run};
 use dkp::kernels::{Kernel, Matern32, Relu, SquaredExponential};
 use dkp::likelihoods::{Categorical, Gaussian, Likelihood, Poisson, Scalar, StudentT};
 use dkp::model::{Architecture, Model, Prior, PriorKernel};
-use dkp::train::{Options, Start, Trainer, initialise};
+use dkp::train::{Start, TrainOptions, Trainer, initialise};
 use dkp_tape::random::{Key, fill_normal};
 use faer::Mat;
 use sha2::{Digest as _, Sha256};
@@ -68,12 +68,12 @@ fn start() -> Start {
     Start { inducing: 12, warm_up: 15, ..Start::default() }
 }
 
-fn options() -> Options {
-    Options { steps: STEPS, draws: 3, ..Options::default() }
+fn options() -> TrainOptions {
+    TrainOptions { steps: STEPS, draws: 3, ..TrainOptions::default() }
 }
 
 /// Everything that a trained model yields.
-fn witness(model: &mut Model, data: &Dataset) -> Witness {
+fn witness(model: &Model, data: &Dataset) -> Witness {
     let mut w = Witness::new();
     for p in model.parameters().iter() {
         w.text(&format!("{} {}×{}", p.name, p.rows, p.cols));
@@ -81,7 +81,7 @@ fn witness(model: &mut Model, data: &Dataset) -> Witness {
     }
     let bound = model.bound(data, 4, Key::new(3)).unwrap();
     w.bound = bound.total;
-    w.numbers(&[bound.total, bound.standard_error, bound.likelihood, bound.gain, bound.input, bound.output]);
+    w.numbers(&[bound.total, bound.standard_error, bound.likelihood, bound.gain, bound.input, -bound.output]);
     w.numbers(&bound.layers);
     let inputs = Mat::from_fn(data.features(), 9, |i, n| data.x(5 * n)[i] + 0.1);
     let prediction = model.predict(inputs.as_ref(), 5, Key::new(4)).unwrap();
@@ -101,14 +101,14 @@ fn witness(model: &mut Model, data: &Dataset) -> Witness {
     w
 }
 
-fn trained(architecture: Architecture, data: &Dataset, options: Options) -> Model {
+fn trained(architecture: Architecture, data: &Dataset, options: TrainOptions) -> Model {
     let mut model = initialise(architecture, data, start()).unwrap();
     Trainer::new(&mut model, data, options).unwrap().run(|_| true).unwrap();
     model
 }
 
-fn run(name: &str, architecture: Architecture, data: &Dataset, options: Options) -> String {
-    witness(&mut trained(architecture, data, options), data).line(name)
+fn run(name: &str, architecture: Architecture, data: &Dataset, options: TrainOptions) -> String {
+    witness(&trained(architecture, data, options), data).line(name)
 }
 
 /// The first run again, but stopped after five steps, written, read and gone on with.
@@ -122,7 +122,7 @@ fn resumed(name: &str, architecture: Architecture, data: &Dataset) -> String {
     let (mut loaded, state) = load_run(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     Trainer::resume(&mut loaded.model, data, options(), state).unwrap().run(|_| true).unwrap();
-    witness(&mut loaded.model, data).line(name)
+    witness(&loaded.model, data).line(name)
 }
 
 fn prior(name: &str, prior: &Prior) -> String {
@@ -143,7 +143,7 @@ fn lines() -> Vec<String> {
     let counts = data(2, 60, 1, |_, x, e| (x[0] + 0.3 * e).exp().round());
     let both =
         data(2, 60, 2, |t, x, e| if e > 1.0 + t as f64 { f64::NAN } else { (x[t] - 0.5 * x[1 - t]).sin() + 0.1 * e });
-    let batches = Options { batch: Some(25), kl_warm_up: 4, ..options() };
+    let batches = TrainOptions { batch: Some(25), kl_warm_up: 4, ..options() };
     let kernel = || PriorKernel::new(SquaredExponential, &[1.3, 0.7]);
     vec![
         run("diwp gaussian", Architecture::diwp(sqexp(), 1, gaussian()), &plain, options()),
@@ -172,7 +172,7 @@ fn lines() -> Vec<String> {
             "dgp poisson, no scales, own precisions",
             Architecture {
                 scale_features: false,
-                share_precision: false,
+                share_noise: false,
                 ..Architecture::dgp(sqexp(), 1, 3, Arc::new(Scalar::new(Poisson)))
             },
             &counts,
