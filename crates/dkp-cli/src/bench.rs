@@ -1,20 +1,17 @@
 //! `dkp bench`: what a training step costs.
 
-use crate::choices::Family;
+use crate::flags::families;
 use crate::progress::peak_memory;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use dkp::data::Dataset;
-use dkp::kernels::{self, Kernel};
-use dkp::likelihoods::Gaussian;
-use dkp::model::Architecture;
-use dkp::train::{Options, Start, TIGHTEN_EVERY, Trainer, initialise};
+use dkp::train::{TIGHTEN_EVERY, Trainer, initialise};
+use dkp_fit::{Choices, Registry, Settings};
 use dkp_tape::random::{Key, fill_normal};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 use std::io::Write as _;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long steps are measured, after some that warm up.
@@ -27,11 +24,11 @@ const PRODUCT_COLUMNS: usize = 455;
 #[derive(Args)]
 pub struct Arguments {
     /// The problem whose shape the data have.
-    #[arg(long, value_enum, default_value_t = Problem::Boston)]
-    problem: Problem,
+    #[arg(long, value_enum, default_value_t = Workload::Boston)]
+    problem: Workload,
     /// The family of models.
-    #[arg(long, value_enum, default_value_t = Family::Diwp)]
-    family: Family,
+    #[arg(long, value_parser = families(), default_value = "diwp")]
+    family: String,
     /// The kernel of every layer: sqexp, relu, matern32, …
     #[arg(long, default_value = "sqexp")]
     kernel: String,
@@ -56,19 +53,19 @@ pub struct Arguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Problem {
+enum Workload {
     Boston,
     Kin8nm,
     Protein,
 }
 
-impl Problem {
+impl Workload {
     /// Points, features, draws and batch.
     fn shape(self) -> (usize, usize, usize, usize) {
         match self {
-            Problem::Boston => (455, 13, 10, 455),
-            Problem::Kin8nm => (7372, 8, 1, 1000),
-            Problem::Protein => (41_157, 9, 1, 5000),
+            Workload::Boston => (455, 13, 10, 455),
+            Workload::Kin8nm => (7372, 8, 1, 1000),
+            Workload::Protein => (41_157, 9, 1, 5000),
         }
     }
 }
@@ -86,21 +83,28 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn measure(a: &Arguments) -> anyhow::Result<()> {
     let (points, features, draws, batch) = a.problem.shape();
-    let s = if a.family == Family::Nngp { 1 } else { a.s.map_or(draws, |s| s as usize) };
     let b = a.b.map_or(batch, |b| b as usize);
     let threads = rayon::current_num_threads();
     let data = synthetic(points.max(b), features)?;
-    let (m, layers) = ((a.m as usize).min(data.points()), a.layers as usize);
-    let likelihood = Arc::new(Gaussian::new(1));
-    let kernel: Arc<dyn Kernel> = kernels::named(&a.kernel).context("--kernel")?.into();
-    let architecture = match a.family {
-        Family::Diwp => Architecture::diwp(kernel, layers, likelihood),
-        Family::Nngp => Architecture::nngp(kernel, layers, likelihood),
-        Family::Dgp => Architecture::dgp(kernel, layers, features, likelihood),
+    let choices = Choices {
+        family: Some(a.family.clone()),
+        layers: Some(a.layers),
+        kernel: vec![a.kernel.clone()],
+        width: Some(features as u64),
+        inducing: Some(a.m),
+        draws: Some(a.s.unwrap_or(draws as u64)),
+        batch: Some(b as u64),
+        steps: Some(u64::MAX),
+        start_steps: Some(0),
+        ..Choices::default()
     };
-    let mut model = initialise(architecture, &data, Start { inducing: m, warm_up: 0, ..Start::default() })?;
-    let options = Options { steps: u64::MAX, draws: s, batch: Some(b), ..Options::default() };
-    let mut trainer = Trainer::new(&mut model, &data, options)?;
+    let settings = Settings::resolve(&choices, data.points(), features, "gaussian".to_string())?;
+    let architecture = settings.architecture(&Registry::default())?;
+    let s = if architecture.is_deterministic() { 1 } else { settings.draws as usize };
+    let (m, layers) = (settings.inducing as usize, a.layers);
+    let flops = architecture.flops(features, m, b, s);
+    let mut model = initialise(architecture, &data, settings.start())?;
+    let mut trainer = Trainer::new(&mut model, &data, settings.train_options())?;
     for _ in 0..WARM_UP {
         trainer.step()?;
     }
@@ -113,9 +117,9 @@ fn measure(a: &Arguments) -> anyhow::Result<()> {
         steps += TIGHTEN_EVERY;
     }
     let seconds = begun.elapsed().as_secs_f64() / steps as f64;
-    let rate = flops(a.family, layers, features, m, b, s) / seconds;
+    let rate = flops / seconds;
     let fraction = rate / product_rate(m, threads);
-    let (problem, family, kernel) = (name(a.problem), name(a.family), &a.kernel);
+    let (problem, family, kernel) = (name(a.problem), &a.family, &a.kernel);
     let (milliseconds, gflops, memory) = (1e3 * seconds, 1e-9 * rate, peak_memory());
     let mut out = std::io::stdout().lock();
     if a.json {
@@ -149,26 +153,6 @@ fn synthetic(points: usize, features: usize) -> anyhow::Result<Dataset> {
     )?;
     let (sx, sy) = data.scales();
     Ok(data.scaled(&sx, &sy))
-}
-
-/// Useful floating-point operations of a step, forward and backward: M³ a draw and M² a point, draw and layer.
-fn flops(family: Family, layers: usize, features: usize, m: usize, b: usize, s: usize) -> f64 {
-    let (l, f, m, b, s) = (layers as f64, features as f64, m as f64, b as f64, s as f64);
-    let (cube, square) = (m * m * m, m * m * b);
-    // the Cholesky factor of K + S, ‖C⁻¹H‖² and their adjoints; C⁻¹k_it
-    let output = 2.0 * cube + 3.0 * square;
-    // the tighter bound's Cholesky factor of K and L⁻¹k: in every so many steps, or in all where one draw is enough
-    let gain = (cube + 3.0 * square) / if family == Family::Nngp { 1.0 } else { TIGHTEN_EVERY as f64 };
-    // x⁺ᵀ(TΦ), which has no gradient in the data; with Ω also Tᵀx⁺ and TΦ
-    let input = 4.0 * f * m * b + if family == Family::Diwp { 4.0 * f * f * b + 12.0 * f * f * m } else { 0.0 };
-    let hidden = match family {
-        Family::Nngp => 0.0,
-        // two Cholesky factors, L_qA⁻¹, L_q⁻¹L_p, L⁻¹F, FFᵀ; L⁻¹k, Qᵀ(…), F·u
-        Family::Diwp => 6.0 * cube + 9.0 * square,
-        // a Cholesky factor and the Gaussian posterior; L⁻¹k, and products of the features
-        Family::Dgp => 3.1 * cube + 3.0 * square + 12.0 * f * m * b,
-    };
-    s * (output + gain + l * hidden + input)
 }
 
 /// Floating-point operations a second of plain products M×M by M×455, one a thread, all at once.

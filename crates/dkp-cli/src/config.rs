@@ -1,8 +1,8 @@
 //! `dkp config`: every setting with its value and what it means, as a file for `dkp train --config`.
 
-use crate::choices::{Choices, Config, Roles};
-use crate::settings::Settings;
+use crate::flags::{self, Choices, Roles};
 use clap::{Args, Command};
+use dkp_fit::Settings;
 use std::path::PathBuf;
 
 /// Print every setting with its effective value and what it means, as a TOML file for `dkp train --config`.
@@ -24,8 +24,8 @@ pub struct Arguments {
 }
 
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
-    let config = Config { table: a.roles.clone(), model: a.choices.clone() }.over_file(a.config.as_deref())?;
-    let likelihood = config.model.likelihood.clone().unwrap_or_else(|| "gaussian".to_string());
+    let config = flags::config(&a.roles, &a.choices, a.config.as_deref())?;
+    let likelihood = config.model.likelihood.clone().unwrap_or_default();
     let settings = Settings::resolve(&config.model, a.rows.max(1), a.features.max(1), likelihood)?;
     let roles = section("table", &toml::Table::try_from(&config.table)?, Roles::augment_args(Command::new("table")));
     let mut settings = toml::Table::try_from(&settings)?;
@@ -34,7 +34,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         settings.remove("likelihood");
     }
     let model = section("model", &settings, Choices::augment_args(Command::new("model")));
-    crate::print(&format!(
+    crate::print::text(&format!(
         "# Settings for dkp train --config, for {} rows and {} features.\n\n{roles}\n{model}",
         a.rows, a.features
     ))

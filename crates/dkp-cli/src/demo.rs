@@ -1,18 +1,18 @@
 //! `dkp demo`: a real table, two models, a comparison and a report, without any data of one's own.
 
-use crate::choices::{Choices, Family, Roles};
 use crate::failure::run_failed;
-use crate::prepare::prepare;
-use crate::progress::Progress;
-use crate::trained::Trained;
-use crate::{report, train};
+use crate::progress::Say;
+use crate::report;
+use crate::train::Watcher;
 use anyhow::Context as _;
 use clap::Args;
 use dkp::file::write_atomically;
-use dkp::train::Trainer;
-use std::collections::BTreeMap;
+use dkp_fit::{Fit, Fitted, Metrics, ReadOptions, Table};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+
+/// Posterior draws a step: fewer than by default, for a quick look.
+const DRAWS: u64 = 4;
 
 /// Try it on a real table: 1599 red wines and how experts graded them.
 ///
@@ -40,50 +40,36 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         eprintln!("1599 red wines and their grades (Cortez et al. 2009) are in {}", data.display());
         eprintln!("as by: dkp train {} --target quality\n", data.display());
     }
+    let table = Table::open(&data, &ReadOptions::default())?;
     let mut rows = String::new();
     let mut best = None;
-    for (family, name) in [(Family::Nngp, "infinitely wide network"), (Family::Diwp, "deep inverse Wishart process")] {
-        let trained = fit(a, &data, family)?;
-        let e = trained.record.evaluation.clone().unwrap_or_default();
-        let number = |v: &serde_json::Value| v.as_f64().unwrap_or(f64::NAN);
-        let coverage = 100.0 * number(&e["coverage"]["90%"]);
-        let (l, r) = (number(&e["log_likelihood"]), number(&e["rmse"]));
+    for (family, name) in [("nngp", "infinitely wide network"), ("diwp", "deep inverse Wishart process")] {
+        let fitted = fit(a, &table, family)?;
+        let Some(Metrics::Numbers(m)) = &fitted.card.evaluation else { continue };
+        let (l, r, coverage) = (m.log_likelihood, m.rmse, 100.0 * m.coverage_of(0.9));
         // writing to a string does not fail
         let _ = writeln!(rows, "{name:<30} {l:>14.4} {r:>8.4} {coverage:>12.1} %");
-        best = Some(trained);
+        best = Some(fitted);
     }
-    let mut trained = best.context("no model was trained")?;
+    let fitted = best.context("no model was trained")?;
     let (model, page) = (a.out.join("red-wine.dkp"), a.out.join("red-wine.html"));
-    trained.save(&model)?;
-    report::write(&report::of_model(&mut trained)?, &page)?;
+    fitted.save(&model)?;
+    report::write(&fitted.report()?, &page)?;
     let head =
         format!("{:<30} {:>14} {:>8} {:>14}", "on 160 wines held out", "log-likelihood", "RMSE", "in 90 % interval");
-    crate::print(&format!("{head}\n{rows}\nmodel:  {}\nreport: {}\n", model.display(), page.display()))
+    let (model, page) = (model.display(), page.display());
+    crate::print::text(&format!("{head}\n{rows}\nmodel:  {model}\nreport: {page}\n"))
 }
 
-fn fit(a: &Arguments, data: &std::path::Path, family: Family) -> anyhow::Result<Trained> {
-    let roles = Roles { target: Some("quality".to_string()), ..Roles::default() };
-    let choices = Choices { family: Some(family), steps: Some(a.steps), draws: Some(4), ..Choices::default() };
-    let prepared = prepare(data, &roles, &choices)?;
-    let mut model = train::start(&prepared.record, &prepared.train, a.quiet)?;
-    let options = prepared.record.settings.options();
-    if !a.quiet {
-        eprintln!("{}", prepared.record.settings.description());
-    }
-    let mut progress = Progress::new(a.quiet, 0, options.steps);
-    let (unit, mut trace) = (prepared.record.target_scale().1, Vec::new());
-    Trainer::new(&mut model, &prepared.train, options)?
-        .run(|step| {
-            progress.step(step.step + 1, step.bound.as_ref().map(|b| b.total - unit.ln()), step.rate);
-            trace.push(step.clone());
-            true
-        })
-        .map_err(run_failed)?;
-    progress.finish();
-    let tensors = BTreeMap::from([("trace".to_string(), crate::run::trace_of(&trace))]);
-    let mut trained = Trained { model, record: prepared.record, tensors };
-    train::conclude(&mut trained, &prepared.train, prepared.held_out.as_ref())?;
-    Ok(trained)
+fn fit(a: &Arguments, table: &Table, family: &str) -> anyhow::Result<Fitted> {
+    let mut fit = Fit::new("quality");
+    let choices = &mut fit.config.model;
+    (choices.family, choices.steps, choices.draws) = (Some(family.to_string()), Some(a.steps), Some(DRAWS));
+    let prepared = fit.prepare(table, None)?;
+    let say = Say { quiet: a.quiet };
+    say.line(&prepared.card.settings.description(&fit.registry));
+    let mut watcher = Watcher::new(say, &prepared, 0);
+    Ok(fit.train(prepared, &mut |moment| watcher.sees(moment))?)
 }
 
 /// The table, as CSV.

@@ -1,4 +1,4 @@
-//! Whose fault a failure is, which decides the exit code.
+//! Whose fault a failure is, which decides the exit code, and how it is told.
 
 use std::process::ExitCode;
 
@@ -19,17 +19,35 @@ pub fn of_table(error: dkp_table::Error) -> anyhow::Error {
 
 /// 0 done, 1 the run failed, 2 the command line or the input is wrong.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let (error, code) = error.downcast_ref::<RunFailed>().map_or((error, 2), |failed| (&failed.0, 1));
     // a reader that has seen enough is no failure
     let broken_pipe = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
-    if error.chain().filter_map(|c| c.downcast_ref()).any(broken_pipe) {
+    if chain(error).filter_map(|c| c.downcast_ref()).any(broken_pipe) {
         return ExitCode::SUCCESS;
     }
     eprintln!("dkp: {}", one_line(error));
-    ExitCode::from(code)
+    let failed = chain(error).any(|c| c.downcast_ref().is_some_and(dkp_fit::Error::is_failure));
+    ExitCode::from(if failed || error.is::<RunFailed>() { 1 } else { 2 })
 }
 
-/// The chain of causes on one line.
+/// The causes, those of a marked error included.
+fn chain(error: &anyhow::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    let inner = error.downcast_ref::<RunFailed>().map_or(error, |failed| &failed.0);
+    inner.chain()
+}
+
+/// The chain of causes on one line, with settings by their flags.
 fn one_line(error: &anyhow::Error) -> String {
-    format!("{error:#}").lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ")
+    let mut parts: Vec<String> = Vec::new();
+    for cause in chain(error) {
+        let text = match cause.downcast_ref::<dkp_fit::Error>() {
+            Some(error) => error.with_names(|setting| format!("--{}", setting.replace('_', "-"))),
+            None => cause.to_string(),
+        };
+        // what an error has said of its cause is not said again
+        if parts.last().is_none_or(|last| !last.ends_with(&text)) {
+            parts.push(text);
+        }
+    }
+    let text = parts.join(": ");
+    text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ")
 }

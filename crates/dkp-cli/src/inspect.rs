@@ -1,8 +1,8 @@
 //! `dkp inspect`: what a model is, what it was trained on, and what it learned.
 
-use crate::relevance;
-use crate::trained::Trained;
+use crate::print::{self, metric_lines};
 use clap::Args;
+use dkp_fit::Fitted;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -17,51 +17,45 @@ pub struct Arguments {
 }
 
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
-    let mut trained = Trained::load(&a.model)?;
-    let relevance = relevance::of_columns(&mut trained)?;
-    let scalars: Vec<(String, f64)> = scalars(&trained);
+    let fitted = Fitted::load(&a.model)?;
+    let (relevance, numbers) = (fitted.relevance()?, fitted.learned_numbers());
     if a.json {
-        let r = &trained.record;
-        let shares: serde_json::Map<_, _> = relevance.into_iter().map(|(c, w)| (c, json!(w))).collect();
-        let learned: serde_json::Map<_, _> = scalars.into_iter().map(|(c, w)| (c, json!(w))).collect();
+        let card = &fitted.card;
+        let map = |pairs: Vec<(String, f64)>| {
+            pairs.into_iter().map(|(name, value)| (name, json!(value))).collect::<serde_json::Map<_, _>>()
+        };
         let object = json!({
-            "data": r.data, "task": r.task, "target": r.target_name(), "classes": r.labels(),
-            "rows": { "trained": r.rows_trained, "held_out": r.rows_held_out },
-            "settings": r.settings, "bound": r.bound, "evaluation": r.evaluation, "relevance": shares, "learned": learned,
+            "data": card.data, "task": card.task, "target": card.target_name(), "classes": card.labels(),
+            "rows": { "trained": card.rows_trained, "held_out": card.rows_held_out },
+            "settings": card.settings, "bound": card.bound, "evaluation": card.evaluation,
+            "relevance": map(relevance), "learned": map(numbers),
         });
-        return crate::print(&format!("{object}\n"));
+        return print::text(&format!("{object}\n"));
     }
-    crate::print(&text(&trained, &relevance, &scalars))
+    print::text(&text(&fitted, &relevance, &numbers))
 }
 
-/// Parameters that are one number.
-fn scalars(trained: &Trained) -> Vec<(String, f64)> {
-    let parameters = trained.model.parameters();
-    let single = parameters.iter().filter(|p| p.rows * p.cols == 1);
-    single.filter_map(|p| Some((p.name.clone(), *parameters.get(&p.name).ok()?.first()?))).collect()
-}
-
-fn text(trained: &Trained, relevance: &[(String, f64)], scalars: &[(String, f64)]) -> String {
-    let r = &trained.record;
+fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)]) -> String {
+    let card = &fitted.card;
     let mut out = format!(
         "{}\n{} from {} ({} rows, {} held out)\n",
-        r.settings.description(),
-        r.task_name(),
-        r.data,
-        r.rows_trained,
-        r.rows_held_out
+        fitted.description(),
+        card.task_name(),
+        card.data,
+        card.rows_trained,
+        card.rows_held_out
     );
-    out.extend(r.notes.iter().map(|n| format!("  {n}\n")));
-    if let Some(b) = &r.bound {
+    out.extend(card.notes.iter().map(|n| format!("  {n}\n")));
+    if let Some(b) = &card.bound {
         out += &format!("\nbound {:.4} ± {:.4} nats a row:\n", b.total, b.standard_error);
         out += &format!("  likelihood {:.4}, input {:+.4}", b.likelihood, b.input);
         out.extend(b.layers.iter().enumerate().map(|(i, l)| format!(", layer {} {l:+.4}", i + 1)));
         out += &format!(", output {:+.4}\n", b.output);
     }
     out += "\nlayers (δ is an effective width: the larger, the closer to the infinitely wide network)\n";
-    out += &layers(r.settings.layers, scalars);
-    let (_, unit) = r.target_scale();
-    out.extend(scalars.iter().filter_map(|(name, value)| match name.strip_prefix("likelihood.")? {
+    out += &layers(card.settings.layers, numbers);
+    let (_, unit) = card.target_units();
+    out.extend(numbers.iter().filter_map(|(name, value)| match name.strip_prefix("likelihood.")? {
         "noise" => Some(format!("  noise    sd {:.4} in the target's units\n", value.sqrt() * unit)),
         other => Some(format!("  {other:<8} {value:.4}\n")),
     }));
@@ -70,17 +64,17 @@ fn text(trained: &Trained, relevance: &[(String, f64)], scalars: &[(String, f64)
         let bar = "█".repeat((40.0 * share).round() as usize);
         out += &format!("  {column:<24} {:>5.1} %  {bar}\n", 100.0 * share);
     }
-    match &r.evaluation {
-        Some(evaluation) => out + "\n" + &crate::judge::lines(evaluation),
+    match &card.evaluation {
+        Some(metrics) => out + "\n" + &metric_lines(metrics, "held-out "),
         None => out,
     }
 }
 
 /// A line for each layer: what it learned.
-fn layers(hidden: u64, scalars: &[(String, f64)]) -> String {
+fn layers(hidden: u64, numbers: &[(String, f64)]) -> String {
     let names = ["input".to_string()].into_iter().chain((1..=hidden).map(|i| format!("layer {i}")));
     let line = |layer: String| {
-        let own = scalars.iter().filter_map(|(name, value)| {
+        let own = numbers.iter().filter_map(|(name, value)| {
             let name = name.strip_prefix(&layer)?.strip_prefix('.')?;
             let name = name.replace("kernel.", "").replace("delta", "δ").replace("gamma", "γ");
             Some(format!("{name} {value:.4}"))

@@ -1,29 +1,22 @@
 //! The `dkp` command.
 
 mod bench;
-mod choices;
 mod config;
 mod demo;
 mod evaluate;
 mod failure;
+mod flags;
 mod inspect;
 mod interrupt;
-mod judge;
 mod outputs;
 mod predict;
-mod prepare;
+mod print;
 mod progress;
-mod relevance;
 mod report;
-mod run;
 mod sample;
-mod settings;
 mod train;
-mod trained;
 
-use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Deep kernel processes: Bayesian models for tables that know what they do not know.
@@ -60,7 +53,7 @@ fn main() -> ExitCode {
         Err(error) => return misunderstood(&error),
     };
     let outcome = match arguments.command {
-        Command::Train(arguments) => train::run(*arguments),
+        Command::Train(arguments) => train::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
@@ -97,17 +90,5 @@ fn misunderstood(error: &clap::Error) -> ExitCode {
 fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut <Arguments as clap::CommandFactory>::command(), "dkp", &mut script);
-    print(&String::from_utf8_lossy(&script))
-}
-
-/// Text on standard output.
-fn print(text: &str) -> anyhow::Result<()> {
-    std::io::stdout().write_all(text.as_bytes()).context("standard output").map_err(failure::run_failed)
-}
-
-/// This many threads for everything that follows, or all cores.
-fn use_threads(count: Option<usize>) -> anyhow::Result<()> {
-    let Some(count) = count else { return Ok(()) };
-    anyhow::ensure!((1..=10_000).contains(&count), "--threads must be from 1 to 10000");
-    rayon::ThreadPoolBuilder::new().num_threads(count).build_global().context("--threads")
+    print::text(&String::from_utf8_lossy(&script))
 }

@@ -1,86 +1,118 @@
 //! How a run is going: a bar on a terminal, a line now and then elsewhere.
 
+use dkp::model::explain;
+use dkp::train::Step;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 /// Time between lines where there is no terminal.
 const LINES_EVERY: Duration = Duration::from_secs(10);
+/// Steps after which the time that a run will take is said.
+const ESTIMATE_AFTER: u64 = 10;
 
-pub enum Progress {
-    Silent,
-    Bar(ProgressBar),
-    Lines { what: &'static str, begun: Instant, last: Instant, first: u64, steps: u64 },
+/// Lines for a person, on standard error.
+#[derive(Clone, Copy)]
+pub struct Say {
+    pub quiet: bool,
+}
+
+impl Say {
+    pub fn line(self, text: &str) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+}
+
+/// The steps of a run, or of what a model starts from.
+pub struct Progress {
+    say: Say,
+    what: &'static str,
+    begun: Instant,
+    told: Instant,
+    first: u64,
+    steps: u64,
+    /// On a terminal.
+    bar: Option<ProgressBar>,
 }
 
 impl Progress {
     /// For a run of `steps` that is at step `first`.
-    pub fn new(quiet: bool, first: u64, steps: u64) -> Progress {
-        Progress::of("", quiet, first, steps)
+    pub fn new(say: Say, first: u64, steps: u64) -> Progress {
+        Progress::of("", say, first, steps)
     }
 
     /// For the steps of what a model starts from.
-    pub fn of_start(quiet: bool, steps: u64) -> Progress {
-        Progress::of("start: ", quiet, 0, steps)
+    pub fn of_start(say: Say, steps: u64) -> Progress {
+        Progress::of("start: ", say, 0, steps)
     }
 
-    fn of(what: &'static str, quiet: bool, first: u64, steps: u64) -> Progress {
-        if quiet {
-            return Progress::Silent;
-        }
-        if !std::io::stderr().is_terminal() {
-            let now = Instant::now();
-            return Progress::Lines { what, begun: now, last: now, first, steps };
-        }
-        let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr_with_hz(5));
-        let style = ProgressStyle::with_template("{prefix}{bar:30} {pos}/{len} steps, {msg}, {eta} left");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_prefix(what);
-        bar.set_position(first);
-        bar.reset_eta();
-        Progress::Bar(bar)
+    fn of(what: &'static str, say: Say, first: u64, steps: u64) -> Progress {
+        let now = Instant::now();
+        let bar = (!say.quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr_with_hz(5));
+            let style = ProgressStyle::with_template("{prefix}{bar:30} {pos}/{len} steps, {msg}, {eta} left");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_prefix(what);
+            bar.set_position(first);
+            bar.reset_eta();
+            bar
+        });
+        Progress { say, what, begun: now, told: now, first, steps, bar }
     }
 
-    /// After a step: its number from 1, the bound in the target's units, the learning rate.
-    pub fn step(&mut self, done: u64, bound: Option<f64>, rate: f64) {
-        let message = bound.map_or("step skipped".to_string(), |b| format!("bound {b:.4} nats a row, rate {rate:.1e}"));
-        match self {
-            Progress::Silent => {}
-            Progress::Bar(bar) => {
+    /// After a step; the bound is told in the target's units, one of the model's being e^`log_unit` of them.
+    pub fn step(&mut self, step: &Step, log_unit: f64) {
+        let (done, is_start) = (step.step + 1, !self.what.is_empty());
+        let bound = step.bound.as_ref().map(|b| b.total - log_unit);
+        let told = |b: f64| format!("bound {b:.4} nats a row, rate {:.1e}", step.rate);
+        let message = bound.map_or("step skipped".to_string(), told);
+        let each = self.begun.elapsed().as_secs_f64() / (done - self.first).max(1) as f64;
+        let left = each * (self.steps - done.min(self.steps)) as f64;
+        match &self.bar {
+            Some(bar) => {
                 bar.set_message(message);
                 bar.set_position(done);
             }
-            Progress::Lines { what, begun, last, first, steps } => {
-                // the start's last step is nothing to tell of
-                if last.elapsed() >= LINES_EVERY || (done == *steps && what.is_empty()) {
-                    *last = Instant::now();
-                    let each = begun.elapsed().as_secs_f64() / (done - *first).max(1) as f64;
-                    let left = duration(each * (*steps - done) as f64);
-                    let left = if done == *steps { String::new() } else { format!(", {left} left") };
-                    eprintln!("{what}step {done} of {steps}: {message}{left}");
-                }
+            // the start's last step is nothing to tell of
+            None if self.told.elapsed() >= LINES_EVERY || (done == self.steps && !is_start) => {
+                self.told = Instant::now();
+                let left = if done == self.steps { String::new() } else { format!(", {} left", duration(left)) };
+                self.say.line(&format!("{}step {done} of {}: {message}{left}", self.what, self.steps));
             }
+            None => {}
+        }
+        if step.rolled_back {
+            let why = step.failure.as_ref().map_or("the bound fell".to_string(), explain);
+            self.line(&format!("step {done}: {why}; gone back to an earlier state, at half the learning rate"));
+        }
+        if !is_start && done == self.first + ESTIMATE_AFTER {
+            let memory = peak_memory().map_or(String::new(), |mb| format!(", {mb:.0} MB of memory"));
+            let (steps, threads) = (self.steps, rayon::current_num_threads());
+            self.line(&format!("{steps} steps on {threads} threads: about {}{memory}", duration(left)));
         }
     }
 
     /// A line between.
-    pub fn say(&self, line: &str) {
-        match self {
-            Progress::Silent => {}
-            Progress::Bar(bar) => bar.println(line),
-            Progress::Lines { .. } => eprintln!("{line}"),
+    fn line(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => self.say.line(line),
         }
     }
+}
 
-    pub fn finish(&self) {
-        if let Progress::Bar(bar) = self {
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 }
 
 /// Seconds, for people.
-pub fn duration(seconds: f64) -> String {
+fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "less than a second".to_string(),
         s if s < 90.0 => format!("{s:.0} s"),

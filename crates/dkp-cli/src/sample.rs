@@ -2,10 +2,11 @@
 
 use crate::failure::{of_table, run_failed};
 use anyhow::{Context as _, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
+use dkp::Registry;
 use dkp::file::write_atomically;
-use dkp::kernels;
-use dkp::model::{Prior, PriorDraw, PriorKernel};
+use dkp::model::{Prior, PriorDraw, PriorFamily, PriorKernel};
 use dkp_report::chart::{Axis, HeatMap, LineChart, Series};
 use dkp_table::{Column, Format, Frame, Kind, Writer};
 use dkp_tape::random::Key;
@@ -22,8 +23,8 @@ use std::path::{Path, PathBuf};
 #[command(verbatim_doc_comment)]
 pub struct Arguments {
     /// The family.
-    #[arg(long, value_enum, default_value_t = Family::Diwp)]
-    family: Family,
+    #[arg(long, value_parser = priors(), default_value = "diwp")]
+    family: String,
     /// What to write: functions, or the last layer's Gram matrix.
     #[arg(long, value_enum, default_value_t = What::Functions)]
     what: What,
@@ -62,21 +63,10 @@ pub struct Arguments {
     quiet: bool,
 }
 
-/// Families of priors.
-#[derive(Clone, Copy, ValueEnum)]
-enum Family {
-    /// Deep inverse Wishart process.
-    Diwp,
-    /// Infinitely wide network.
-    Nngp,
-    /// Deep Gaussian process: an infinite network with bottlenecks.
-    Dgp,
-    /// Deep Wishart process.
-    Dwp,
-    /// Bayesian ReLU network of finite width.
-    Bnn,
-    /// Inverse Wishart after the kernel (Shah et al. 2014).
-    Shah,
+/// The names of families, with what they are.
+fn priors() -> PossibleValuesParser {
+    let value = |p: &PriorFamily| PossibleValue::new(p.name).help(p.title);
+    PossibleValuesParser::new(Registry::default().priors().iter().map(value).collect::<Vec<_>>())
 }
 
 /// What is drawn.
@@ -116,19 +106,11 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
 }
 
 fn prior(a: &Arguments) -> anyhow::Result<Prior> {
-    let kernel = kernels::named(&a.kernel).context("--kernel")?;
-    let names = kernel.parameters();
-    let parameters = if a.parameters.is_empty() { vec![1.0; names.len()] } else { a.parameters.clone() };
-    let kernel = PriorKernel::of(kernel.into(), &parameters);
-    let layers = a.layers as usize;
-    Ok(match a.family {
-        Family::Diwp => Prior::diwp(kernel, &vec![a.delta; layers + 1]),
-        Family::Nngp => Prior::nngp(kernel, layers),
-        Family::Dgp => Prior::deep_gp(kernel, &vec![a.width; layers]),
-        Family::Dwp => Prior::deep_wishart(kernel, &vec![a.width; layers + 1]),
-        Family::Bnn => Prior::finite_network(&vec![a.width; layers]),
-        Family::Shah => Prior::shah(kernel, &vec![a.delta; layers]),
-    })
+    let registry = Registry::default();
+    let kernel = registry.kernel(&a.kernel).context("--kernel")?;
+    let parameters = if a.parameters.is_empty() { vec![1.0; kernel.parameters().len()] } else { a.parameters.clone() };
+    let family = registry.priors().iter().find(|p| p.name == a.family).context("--family")?;
+    Ok((family.prior)(PriorKernel::of(kernel, &parameters), a.layers as usize, a.delta, a.width))
 }
 
 fn functions(draw: &PriorDraw, places: &[f64]) -> String {

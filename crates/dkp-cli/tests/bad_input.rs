@@ -126,7 +126,10 @@ fn flags_that_make_no_sense() {
     with(&["--kernel", "squexp"], "--kernel: there is no kernel \"squexp\"; there are sqexp");
     with(&["--kernel", "relu", "--kernel", "relu", "--kernel", "relu"], "--kernel was given 3 times");
     with(&["--likelihood", "normal"], "--likelihood normal: there are gaussian");
-    with(&["--task", "classification", "--likelihood", "gaussian"], "--task and --likelihood contradict each other");
+    with(
+        &["--task", "classification", "--likelihood", "gaussian"],
+        "--likelihood gaussian: this is for numbers, which is not the task",
+    );
     with(&["--ignore", "nothing"], "--ignore: t.csv: there is no column \"nothing\"");
     with(&["--id", "price"], "--id price: this is the target");
     with(&["--ignore", "id", "--set", "noise"], "--set noise: expected NAME=VALUE");
@@ -204,6 +207,9 @@ fn tables_that_do_not_fit_the_model() {
     );
     place.write("infinite.csv", "rooms,area,town,lift\n1,1e999,Bath,true\n");
     refused(&place, &["predict", "flats.dkp", "infinite.csv"], 2, "infinite.csv: row 1, column \"area\"");
+    place.write("far.csv", "rooms,area,town,lift\n1,50,Bath,true\n2,1e200,Bath,true\n");
+    let far = "dkp: row 2: there is no prediction: its features are too far from those of the training rows";
+    refused(&place, &["predict", "flats.dkp", "far.csv"], 2, far);
     place.write("ragged.csv", "rooms,area,town,lift\n1,50,Bath,true\n2,50\n");
     refused(&place, &["predict", "flats.dkp", "ragged.csv"], 2, "ragged.csv: row 2 has 2 fields");
     place.write("untold.csv", "rooms,area,town,lift,price\n1,50,Bath,true,\n");

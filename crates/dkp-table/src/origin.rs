@@ -28,7 +28,7 @@ impl Origin {
     }
 
     /// What a role or an option is called where the table comes from: files are read by a command, which has flags.
-    pub(crate) fn option(&self, name: &str) -> String {
+    pub fn option(&self, name: &str) -> String {
         match self {
             Origin::File(_) => format!("--{name}"),
             Origin::Memory => name.to_string(),

@@ -1,36 +1,13 @@
-//! What a user chooses, by flags or in a TOML file; what they leave open is chosen by the size of the data.
+//! The flags that say what a table's columns are for and what model is wanted: `dkp_fit::Config`, as a command line writes it.
 
-use crate::trained::Record;
-use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
+use anyhow::Context as _;
+use clap::Args;
+use dkp_fit::{Config, Fitted, ReadOptions};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Families of models that can be trained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Family {
-    /// Deep inverse Wishart process.
-    Diwp,
-    /// Gaussian process with the kernel of an infinitely wide network.
-    Nngp,
-    /// Deep Gaussian process.
-    Dgp,
-}
-
-/// What is predicted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Task {
-    /// A number.
-    Regression,
-    /// A class.
-    Classification,
-}
-
 /// Which columns are what.
-#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Args, Clone, Debug, Default, Serialize)]
 #[command(next_help_heading = "Table")]
 pub struct Roles {
     /// The column to predict.
@@ -38,9 +15,9 @@ pub struct Roles {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// What to predict [default: numbers mean regression, text and true/false mean classification].
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = ["regression", "classification"])]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub task: Option<Task>,
+    pub task: Option<String>,
     /// Columns to leave out.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -75,13 +52,6 @@ pub struct Roles {
     pub test: Option<PathBuf>,
 }
 
-impl Roles {
-    /// How tables are read.
-    pub fn options(&self) -> dkp_table::ReadOptions {
-        dkp_table::ReadOptions { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone() }
-    }
-}
-
 /// How a table is read for a model that is trained.
 #[derive(Args)]
 pub struct Reading {
@@ -94,20 +64,18 @@ pub struct Reading {
 }
 
 impl Reading {
-    pub fn options(&self, record: &Record) -> dkp_table::ReadOptions {
-        let na = record.na.iter().chain(&self.na).cloned().collect();
-        dkp_table::ReadOptions { delimiter: self.delimiter.map(|c| c as u8), na }
+    pub fn options(&self, fitted: &Fitted) -> ReadOptions {
+        fitted.read_options(self.delimiter, &self.na)
     }
 }
 
 /// The model and its training.
-#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Args, Clone, Debug, Default, Serialize)]
 pub struct Choices {
     /// The family of models [default: diwp].
-    #[arg(long, value_enum, help_heading = "Model")]
+    #[arg(long, value_parser = families(), help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub family: Option<Family>,
+    pub family: Option<String>,
     /// Hidden layers [default: 1].
     #[arg(long, value_name = "K", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,10 +100,10 @@ pub struct Choices {
     #[arg(long, value_name = "BOOL", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_features: Option<bool>,
-    /// Whether all outputs share a posterior precision [default: true].
+    /// Whether all outputs share the noise of their pseudo-targets [default: true].
     #[arg(long, value_name = "BOOL", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub share_precision: Option<bool>,
+    pub share_noise: Option<bool>,
     /// Steps of training [default: by the number of rows].
     #[arg(long, value_name = "N", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -214,76 +182,41 @@ pub struct Choices {
     pub checkpoint_every: Option<f64>,
 }
 
-/// A TOML file: both of them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// Which columns are what.
-    pub table: Roles,
-    /// The model and its training.
-    pub model: Choices,
+/// Flags, and under them what a TOML file says; both within their ranges.
+pub fn config(roles: &Roles, choices: &Choices, file: Option<&Path>) -> anyhow::Result<Config> {
+    let flags = toml::Table::from_iter([
+        ("table".to_string(), toml::Value::try_from(roles)?),
+        ("model".to_string(), toml::Value::try_from(choices)?),
+    ]);
+    let Some(path) = file else {
+        let config: Config = flags.try_into()?;
+        config.check()?;
+        return Ok(config);
+    };
+    let place = || format!("--config {}", path.display());
+    let text = std::fs::read_to_string(path).with_context(place)?;
+    let mistake = |e: toml::de::Error| {
+        let line = 1 + e.span().map_or(0, |s| text[..s.start.min(text.len())].matches('\n').count());
+        anyhow::anyhow!("{}, line {line}: {}", place(), e.message().replace('\n', " "))
+    };
+    toml::from_str::<Config>(&text).map_err(mistake)?.check().with_context(place)?;
+    let mut merged: toml::Table = toml::from_str(&text).with_context(place)?;
+    for (section, flags) in flags {
+        let under = merged.entry(section).or_insert_with(|| toml::Table::new().into());
+        if let (Some(under), toml::Value::Table(flags)) = (under.as_table_mut(), flags) {
+            under.extend(flags);
+        }
+    }
+    let config: Config = merged.try_into().with_context(place)?;
+    config.check().with_context(place)?;
+    Ok(config)
 }
 
-impl Config {
-    /// Flags, and under them what a file says; both within their ranges.
-    pub fn over_file(self, file: Option<&Path>) -> anyhow::Result<Config> {
-        let Some(path) = file else { return self.check() };
-        let place = || format!("--config {}", path.display());
-        let text = std::fs::read_to_string(path).with_context(place)?;
-        let mistake = |e: toml::de::Error| {
-            let line = 1 + e.span().map_or(0, |s| text[..s.start.min(text.len())].matches('\n').count());
-            anyhow::anyhow!("{}, line {line}: {}", place(), e.message().replace('\n', " "))
-        };
-        toml::from_str::<Config>(&text).map_err(mistake)?.check().with_context(place)?;
-        let mut merged: toml::Table = toml::from_str(&text).with_context(place)?;
-        for (section, flags) in toml::Table::try_from(&self)? {
-            let under = merged.entry(section).or_insert_with(|| toml::Table::new().into());
-            if let (Some(under), toml::Value::Table(flags)) = (under.as_table_mut(), flags) {
-                under.extend(flags);
-            }
-        }
-        merged.try_into::<Config>().with_context(place)?.check()
-    }
-
-    /// Values that a setting cannot have, and settings that exclude each other.
-    fn check(self) -> anyhow::Result<Config> {
-        let (t, m) = (&self.table, &self.model);
-        let placed = [("test", t.test.is_some()), ("group", t.group.is_some()), ("time", t.time.is_some())];
-        let given: Vec<&str> = placed.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
-        if let [a, b, ..] = given.as_slice() {
-            bail!("--{a} and --{b} both say which rows are held out: give one of them");
-        }
-        if t.test.is_some() && t.holdout.is_some() {
-            bail!("--test and --holdout both say which rows are held out: give one of them");
-        }
-        for (name, value) in [("holdout", t.holdout), ("decay-from", m.decay_from)] {
-            if value.is_some_and(|v| !(0.0..1.0).contains(&v)) {
-                bail!("--{name} must be at least 0 and less than 1");
-            }
-        }
-        let rates = [("rate", m.rate), ("last-rate", m.last_rate), ("checkpoint-every", m.checkpoint_every)];
-        let starts =
-            [("delta", m.delta), ("gamma", m.gamma), ("input-delta", m.input_delta), ("input-gamma", m.input_gamma)];
-        for (name, value) in rates.into_iter().chain(starts) {
-            if value.is_some_and(|v| !(v > 0.0 && v.is_finite())) {
-                bail!("--{name} must be positive");
-            }
-        }
-        let sizes = [("inducing", m.inducing, 5000), ("width", m.width, 1000), ("steps", m.steps, 100_000_000)];
-        let draws = [("draws", m.draws, 10_000), ("evaluation-draws", m.evaluation_draws, 100_000)];
-        for (name, value, most) in sizes.into_iter().chain(draws) {
-            if value.is_some_and(|v| !(1..=most).contains(&v)) {
-                bail!("--{name} must be from 1 to {most}");
-            }
-        }
-        if m.layers.is_some_and(|l| l > 50) {
-            bail!("--layers must be at most 50");
-        }
-        if t.delimiter.is_some_and(|d| !d.is_ascii()) {
-            bail!("--delimiter must be one ASCII character");
-        }
-        Ok(self)
-    }
+/// The names of families, with what they are.
+pub fn families() -> clap::builder::PossibleValuesParser {
+    let registry = dkp_fit::Registry::default();
+    let value = |f: &dkp::model::Family| clap::builder::PossibleValue::new(f.name).help(f.title);
+    clap::builder::PossibleValuesParser::new(registry.families().iter().map(value).collect::<Vec<_>>())
 }
 
 fn delimiter(text: &str) -> Result<char, String> {

@@ -1,0 +1,31 @@
+//! What is written to the terminal.
+
+use crate::failure::run_failed;
+use anyhow::Context as _;
+use dkp_fit::Metrics;
+use dkp_table::Unfamiliar;
+use std::io::Write as _;
+
+/// Text on standard output.
+pub fn text(text: &str) -> anyhow::Result<()> {
+    std::io::stdout().write_all(text.as_bytes()).context("standard output").map_err(run_failed)
+}
+
+/// Metrics of some rows, a line each: name, value, meaning.
+pub fn metric_lines(metrics: &Metrics, which: &str) -> String {
+    let rows = metrics.rows();
+    let head = format!("on {rows} {which}{}:\n", if rows == 1 { "row" } else { "rows" });
+    let line = |m: dkp_fit::Explained| format!("  {:<17} {:>9}  {}\n", m.name, m.value, m.meaning);
+    head + &metrics.explained().into_iter().map(line).collect::<String>()
+}
+
+/// A line for each column that has values the training rows did not have.
+pub fn warn_of(unfamiliar: &Unfamiliar) {
+    let values = |n: usize| if n == 1 { "1 value".to_string() } else { format!("{n} values") };
+    for (column, n) in &unfamiliar.unseen {
+        eprintln!("dkp: column \"{column}\": {} that no training row had, treated as no known level", values(*n));
+    }
+    for (column, n) in &unfamiliar.missing {
+        eprintln!("dkp: column \"{column}\": {} missing, though no training row's was", values(*n));
+    }
+}

@@ -1,0 +1,109 @@
+//! What a model file says of how the model came about and how tables are read for it.
+
+use crate::{Metrics, Settings, Task};
+use dkp::data::Scaler;
+use dkp::model::Bound;
+use dkp_table::{Encoder, Kind, Target};
+use serde::{Deserialize, Serialize};
+
+/// A model's card.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Card {
+    /// The name of the table's file, without its folder.
+    pub data: String,
+    /// Rows that were learned from.
+    pub rows_trained: usize,
+    /// Rows that were held out.
+    pub rows_held_out: usize,
+    /// What is predicted.
+    pub task: Task,
+    /// Columns that name rows.
+    pub id: Vec<String>,
+    /// Texts that mean a missing value, beside the usual ones.
+    pub na: Vec<String>,
+    /// How columns become features.
+    pub encoder: Encoder,
+    /// How the target becomes a number.
+    pub target: Target,
+    /// The scale in which the model sees features.
+    pub feature_scale: Scaler,
+    /// The scale in which it sees the target.
+    pub target_scale: Scaler,
+    /// Every setting.
+    pub settings: Settings,
+    /// What was done to the table, a line each.
+    pub notes: Vec<String>,
+    /// The bound after training.
+    pub bound: Option<BoundParts>,
+    /// How good the predictions for held-out rows were.
+    pub evaluation: Option<Metrics>,
+}
+
+/// A bound in nats a row, in the target's own units: total = likelihood + input + Σ layers + output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoundParts {
+    /// The bound.
+    pub total: f64,
+    /// Its standard error over draws.
+    pub standard_error: f64,
+    /// Fit to the data, with the gain.
+    pub likelihood: f64,
+    /// What of it the tighter bound for normal noise has gained.
+    pub gain: f64,
+    /// The input layer's divergence, less than 0.
+    pub input: f64,
+    /// The hidden layers'.
+    pub layers: Vec<f64>,
+    /// The output layer's.
+    pub output: f64,
+}
+
+impl BoundParts {
+    /// From a bound in the model's scales, of which one is `unit` of the target's.
+    pub fn new(bound: &Bound, unit: f64) -> BoundParts {
+        BoundParts {
+            total: bound.total - unit.ln(),
+            standard_error: bound.standard_error,
+            likelihood: bound.likelihood - unit.ln(),
+            gain: bound.gain,
+            input: bound.input,
+            layers: bound.layers.clone(),
+            output: bound.output,
+        }
+    }
+}
+
+impl Card {
+    /// The target's name.
+    pub fn target_name(&self) -> String {
+        self.target.column().0
+    }
+
+    /// What is 0 and what is 1 more in the model's scale of the target.
+    pub fn target_units(&self) -> (f64, f64) {
+        (self.target_scale.mean[0], self.target_scale.deviation[0])
+    }
+
+    /// A bound of the model, a row, in the target's own units.
+    pub fn in_units(&self, bound: f64) -> f64 {
+        bound - self.target_units().1.ln()
+    }
+
+    /// Names of classes, if they are predicted.
+    pub fn labels(&self) -> Option<&[String]> {
+        self.target.classes()
+    }
+
+    /// The columns of features, as they are read.
+    pub fn columns(&self) -> Vec<(String, Kind)> {
+        self.encoder.columns()
+    }
+
+    /// What is predicted, in words.
+    pub fn task_name(&self) -> String {
+        match self.task {
+            Task::Regression => format!("regression of {}", self.target_name()),
+            Task::Classification => format!("classification of {}", self.target_name()),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What the columns of a table are: features, target, and those that place rows.
+
+use crate::{Choices, Error, Roles, Task};
+use dkp::Registry;
+use dkp::likelihoods::{Likelihood, TargetKind};
+use dkp_table::{Kind, Survey, Table, Target};
+use std::sync::Arc;
+
+/// Columns to learn from, by the roles of the others.
+pub(crate) fn feature_names(table: &Table, roles: &Roles, target: &str) -> Result<Vec<String>, Error> {
+    let found = |role: &'static str, column: &str| table.find(column).map_err(|e| Error::named(role, e));
+    found("target", target)?;
+    let lists = [("ignore", &roles.ignore), ("id", &roles.id)];
+    let listed = lists.into_iter().flat_map(|(role, columns)| columns.iter().map(move |c| (role, c)));
+    let placing = [("group", &roles.group), ("time", &roles.time)];
+    let placing = placing.into_iter().filter_map(|(role, column)| Some((role, column.as_ref()?)));
+    let others: Vec<(&'static str, &String)> = listed.chain(placing).collect();
+    for (role, column) in &others {
+        found(role, column)?;
+        if *column == target {
+            return Err(Error::setting(role, column, "this is the target"));
+        }
+    }
+    let left_out = |name: &String| name == target || others.iter().any(|(_, c)| *c == name);
+    Ok(table.names().iter().filter(|n| !left_out(n)).cloned().collect())
+}
+
+/// Whether numbers or classes are predicted, and how the column is read for it.
+pub(crate) fn task(
+    survey: &Survey,
+    roles: &Roles,
+    choices: &Choices,
+    registry: &Registry,
+    name: &str,
+) -> Result<(Task, Kind), Error> {
+    let by_likelihood = choices.likelihood.as_deref().map(|l| task_of(registry, l)).transpose()?;
+    if let (Some(asked), Some(found), Some(likelihood)) = (roles.task, by_likelihood, &choices.likelihood)
+        && asked != found
+    {
+        return Err(Error::setting(
+            "likelihood",
+            likelihood,
+            format!("this is for {}, which is not the task", of(found)),
+        ));
+    }
+    let wanted = roles.task.or(by_likelihood);
+    let column = survey.column(name)?;
+    let classes = wanted.map_or(column.is_boolean(), |t| t == Task::Classification);
+    let kind = survey.target(name, classes)?;
+    match (wanted, kind) {
+        (Some(Task::Regression), Kind::Text) => {
+            let text = |s: &dkp_table::Noticed| format!(", such as \"{}\" in {}", s.text, s.place);
+            let (text, option) = (column.stray.as_ref().map_or(String::new(), text), survey.origin().option("task"));
+            let reason =
+                format!("column \"{name}\" holds text{text}: regression needs numbers; use {option} classification");
+            Err(Error::data(survey.origin(), reason))
+        }
+        (_, Kind::Text) => Ok((Task::Classification, kind)),
+        _ => Ok((Task::Regression, kind)),
+    }
+}
+
+fn of(task: Task) -> &'static str {
+    if task == Task::Regression { "numbers" } else { "classes" }
+}
+
+/// What a likelihood is for, by its name without a number of classes.
+fn task_of(registry: &Registry, name: &str) -> Result<Task, Error> {
+    let task = |l: Arc<dyn Likelihood>| match l.target_kind() {
+        TargetKind::Class => Task::Classification,
+        TargetKind::Real | TargetKind::Count => Task::Regression,
+    };
+    let known = |wanted: Task| {
+        let names = registry.likelihoods().map(|form| form.split(['(', '[']).next().unwrap_or(form));
+        let own =
+            names.filter(|n| registry.likelihood(&full_name(registry, n, 2)).map(task).is_ok_and(|t| t == wanted));
+        own.collect::<Vec<_>>().join(", ")
+    };
+    let unknown = |_| {
+        let reason = format!(
+            "there are {} for numbers, and {} for classes",
+            known(Task::Regression),
+            known(Task::Classification)
+        );
+        Error::setting("likelihood", name, reason)
+    };
+    registry.likelihood(&full_name(registry, name, 2)).map(task).map_err(unknown)
+}
+
+/// A likelihood's name with the number of classes, if its form asks for that.
+fn full_name(registry: &Registry, name: &str, classes: usize) -> String {
+    let asks = registry.likelihoods().any(|form| form == format!("{name}(classes)"));
+    if asks { format!("{name}({classes})") } else { name.to_string() }
+}
+
+/// The likelihood by its full name.
+pub(crate) fn likelihood_name(registry: &Registry, choices: &Choices, target: &Target) -> Result<String, Error> {
+    match (choices.likelihood.as_deref(), target.classes().map(<[String]>::len)) {
+        (None, None) => Ok("gaussian".to_string()),
+        (None, Some(2)) => Ok("bernoulli".to_string()),
+        (None, Some(n)) => Ok(format!("categorical({n})")),
+        (Some(name), None) => Ok(name.to_string()),
+        (Some(name), Some(n)) => {
+            let full = full_name(registry, name, n);
+            let likelihood = registry.likelihood(&full).map_err(|e| Error::named("likelihood", e))?;
+            // a class that it cannot have
+            match likelihood.accepts((n - 1) as f64) {
+                Ok(()) => Ok(full),
+                Err(expected) => {
+                    let target = target.column().0;
+                    let reason = format!("the target \"{target}\" has {n} classes, but this is for {expected}");
+                    Err(Error::setting("likelihood", name, reason))
+                }
+            }
+        }
+    }
+}
+
+/// Groups are compared as text; times are numbers, or dates that sort as text.
+pub(crate) fn placing_kind(survey: &Survey, roles: &Roles, name: &str) -> Result<Kind, Error> {
+    if roles.time.as_deref() != Some(name) {
+        return Ok(Kind::Text);
+    }
+    let (origin, column) = (survey.origin(), survey.column(name)?);
+    let wrong = |reason: String| Error::setting("time", name, format!("{origin}{reason}"));
+    if column.missing > 0 {
+        return Err(wrong(format!("{} values are missing: every row needs its time", column.missing)));
+    }
+    if column.numeric == column.values() {
+        return Ok(Kind::Number);
+    }
+    if column.looks_like_dates() {
+        return Ok(Kind::Text);
+    }
+    let sample = column.stray.as_ref().map_or(String::new(), |s| format!(": \"{}\" in {} is neither", s.text, s.place));
+    Err(wrong(format!("expected numbers, or dates such as 2024-01-31{sample}")))
+}
+
+/// The ranks of dates that begin with the year.
+pub(crate) fn date_ranks(texts: &[&str], name: &str) -> Result<Vec<f64>, Error> {
+    let iso = |t: &str| t.len() >= 10 && t.as_bytes()[4] == b'-' && t[..4].bytes().all(|b| b.is_ascii_digit());
+    if let Some(text) = texts.iter().find(|t| !iso(t)) {
+        let reason = format!("\"{text}\" does not sort by time: write dates as 2024-01-31");
+        return Err(Error::setting("time", name, reason));
+    }
+    let mut sorted: Vec<&str> = texts.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    Ok(texts.iter().map(|t| sorted.partition_point(|s| s < t) as f64).collect())
+}

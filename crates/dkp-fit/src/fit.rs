@@ -1,0 +1,210 @@
+//! Training: from prepared data to a fitted model, watched.
+
+use crate::run::{Checkpoint, Order, Run};
+use crate::{Card, Choices, Config, Error, Fitted, Prepared, Roles};
+use dkp::Registry;
+use dkp::data::Dataset;
+use dkp::model::Model;
+use dkp::train::{Started, Step, Trainer, TrainingError, initialise_with};
+use dkp_table::Table;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Steps whose course is remembered, about: of longer runs some of every stretch.
+const REMEMBERED: u64 = 1_000_000;
+
+/// How a table is to be fitted.
+///
+/// ```
+/// use dkp_fit::{Fit, Table};
+/// // in memory: how warm and how far from the sea flats are, and their price
+/// let warm: Vec<f64> = (0..60).map(|i| (i % 13) as f64).collect();
+/// let place: Vec<&str> = (0..60).map(|i| ["sea", "town", "hill"][i % 3]).collect();
+/// let price: Vec<f64> = (0..60).map(|i| 100.0 + 3.0 * (i % 13) as f64 - 20.0 * (i % 3) as f64).collect();
+/// let columns = |warm: Vec<f64>, place: Vec<&'static str>| vec![("warm", warm.into()), ("place", place.into())];
+/// let mut seen = columns(warm, place);
+/// seen.push(("price", price.into()));
+/// let mut fit = Fit::new("price");
+/// fit.config.model.steps = Some(100);
+/// let fitted = fit.run(&Table::from_columns(seen, &[])?)?;
+/// let new = Table::from_columns(columns(vec![6.0], vec!["hill"]), &[])?;
+/// let price = fitted.predict(&new, 50, 0)?;
+/// assert!((price.mean(0) - 78.0).abs() < 3.0 * price.deviation(0) && price.quantile(0, 0.9) > price.mean(0));
+/// # Ok::<(), dkp_fit::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Fit {
+    /// What the user chose.
+    pub config: Config,
+    /// Names of kernels, likelihoods and families.
+    pub registry: Registry,
+    /// Threads, or as many as there are cores; they change no bit of any result.
+    pub threads: Option<usize>,
+}
+
+/// What a fit is doing.
+#[derive(Clone, Copy, Debug)]
+pub enum Moment<'a> {
+    /// A step of the limit that is trained first.
+    Start {
+        /// The step.
+        step: &'a Step,
+        /// Of how many.
+        steps: u64,
+    },
+    /// That limit could not be trained: the model starts from the scales of the data alone.
+    ColdStart(&'a TrainingError),
+    /// A step of the model.
+    Train {
+        /// The step.
+        step: &'a Step,
+        /// Of how many.
+        steps: u64,
+    },
+    /// Training is over, and the held-out rows are judged.
+    Judge,
+}
+
+/// Sees every moment of a fit, and says whether to go on.
+pub type Watch<'a> = &'a mut (dyn FnMut(Moment<'_>) -> bool + Send);
+
+impl Fit {
+    /// Everything by default but the column to predict.
+    pub fn new(target: &str) -> Fit {
+        let table = Roles { target: Some(target.to_string()), ..Roles::default() };
+        Fit { config: Config { table, model: Choices::default() }, ..Fit::default() }
+    }
+
+    /// From a table to a fitted model.
+    pub fn run(&self, table: &Table) -> Result<Fitted, Error> {
+        self.train(self.prepare(table, None)?, &mut |_| true)
+    }
+
+    /// From prepared data to a fitted model.
+    pub fn train(&self, prepared: Prepared, watch: Watch<'_>) -> Result<Fitted, Error> {
+        on_threads(self.threads, || self.drive(prepared, Keeping::Nothing, watch))
+    }
+
+    /// The same with a folder for the course of training and for checkpoints; in the end the model is written.
+    pub fn train_in_files(&self, prepared: Prepared, order: &Order, watch: Watch<'_>) -> Result<Fitted, Error> {
+        on_threads(self.threads, || self.drive(prepared, Keeping::Begin(order), watch))
+    }
+
+    /// Goes on from a checkpoint, to the same bits as if the run had never stopped.
+    pub fn resume(&self, prepared: Prepared, checkpoint: Checkpoint, watch: Watch<'_>) -> Result<Fitted, Error> {
+        checkpoint.check(&prepared)?;
+        on_threads(self.threads, || self.drive(prepared, Keeping::Resume(Box::new(checkpoint)), watch))
+    }
+
+    fn drive(&self, prepared: Prepared, keeping: Keeping<'_>, watch: Watch<'_>) -> Result<Fitted, Error> {
+        let digest = prepared.digest();
+        let Prepared { train, held_out, card } = prepared;
+        let (mut model, state, mut run) = match keeping {
+            Keeping::Nothing => (self.start(&card, &train, watch)?, None, None),
+            Keeping::Begin(order) => (self.start(&card, &train, watch)?, None, Some(Run::begin(order)?)),
+            Keeping::Resume(checkpoint) => (checkpoint.model, Some(checkpoint.state), Some(checkpoint.run)),
+        };
+        let options = card.settings.train_options();
+        let mut course = run.as_mut().map_or(Course::default(), |run| std::mem::take(&mut run.course));
+        let mut trainer = match state {
+            None => Trainer::new(&mut model, &train, options)?,
+            Some(state) => Trainer::resume(&mut model, &train, options, state)?,
+        };
+        let every = Duration::from_secs_f64(card.settings.checkpoint_every);
+        let mut saved = Instant::now();
+        while trainer.state().step < options.steps {
+            let step = trainer.step()?;
+            course.add(&step, options.steps);
+            if let Some(run) = &mut run {
+                run.log(&step, &trainer.model().concentrations())?;
+            }
+            let stopped = !watch(Moment::Train { step: &step, steps: options.steps });
+            if let Some(run) = run.as_mut().filter(|_| stopped || saved.elapsed() >= every) {
+                run.checkpoint(trainer.model(), trainer.state(), &digest)?;
+                saved = Instant::now();
+            }
+            if stopped {
+                return Err(Error::Stopped { step: step.step + 1, folder: run.map(|r| r.folder().to_path_buf()) });
+            }
+        }
+        if let Some(run) = &mut run {
+            // whatever happens to what follows, the run can be gone on with
+            run.checkpoint(trainer.model(), trainer.state(), &digest)?;
+        }
+        let tensors = BTreeMap::from([(Course::NAME.to_string(), course.tensor())]);
+        let mut fitted = Fitted { model, card, tensors, registry: self.registry.clone() };
+        watch(Moment::Judge);
+        fitted.conclude(&train, held_out.as_ref())?;
+        if let Some(run) = run {
+            fitted.save(run.out())?;
+            run.forget_checkpoint();
+        }
+        Ok(fitted)
+    }
+
+    /// The model before its first step.
+    fn start(&self, card: &Card, train: &Dataset, watch: Watch<'_>) -> Result<Model, Error> {
+        let (settings, mut stopped) = (&card.settings, false);
+        let architecture = settings.architecture(&self.registry)?;
+        let each = |step: &Step| {
+            stopped = !watch(Moment::Start { step, steps: settings.start_steps });
+            !stopped
+        };
+        let started: Started = initialise_with(architecture, train, settings.start(), |p| settings.adjust(p), each)?;
+        if stopped {
+            return Err(Error::Stopped { step: 0, folder: None });
+        }
+        if let Some(error) = &started.without_limit {
+            watch(Moment::ColdStart(error));
+        }
+        Ok(started.model)
+    }
+}
+
+/// What a fit writes on the way.
+enum Keeping<'a> {
+    Nothing,
+    Begin(&'a Order),
+    Resume(Box<Checkpoint>),
+}
+
+/// Runs something on this many threads of its own, or on those that there are.
+pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    match threads {
+        None => work(),
+        Some(count) if !(1..=10_000).contains(&count) => Err(Error::range("threads", "must be from 1 to 10000")),
+        Some(count) => rayon::ThreadPoolBuilder::new().num_threads(count).build()?.install(work),
+    }
+}
+
+/// The course of training: a row for each of its steps.
+#[derive(Default)]
+pub(crate) struct Course {
+    /// step, bound, likelihood, input, output, rate, then the hidden layers.
+    pub rows: Vec<Vec<f64>>,
+}
+
+impl Course {
+    /// The tensor of a model file that holds it.
+    pub const NAME: &'static str = "trace";
+    /// Points that a model file keeps.
+    const KEPT: usize = 400;
+
+    fn add(&mut self, step: &Step, steps: u64) {
+        let wanted = step.step.is_multiple_of(steps.div_ceil(REMEMBERED).max(1));
+        if let Some(b) = step.bound.as_ref().filter(|_| wanted) {
+            let own = [step.step as f64, b.total, b.likelihood, b.input, b.output, step.rate];
+            self.rows.push(own.into_iter().chain(b.layers.iter().copied()).collect());
+        }
+    }
+
+    /// Means over a few hundred stretches of the run.
+    pub fn tensor(&self) -> dkp::file::Tensor {
+        let width = self.rows.first().map_or(0, Vec::len);
+        let stretch = self.rows.len().div_ceil(Course::KEPT).max(1);
+        let mean = |rows: &[Vec<f64>], i: usize| rows.iter().map(|r| r[i]).sum::<f64>() / rows.len() as f64;
+        let means = |rows: &[Vec<f64>]| (0..width).map(|i| mean(rows, i)).collect::<Vec<_>>();
+        let values: Vec<f64> = self.rows.chunks(stretch).flat_map(means).collect();
+        dkp::file::Tensor { shape: vec![values.len() / width.max(1), width], values }
+    }
+}

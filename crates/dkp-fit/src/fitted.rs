@@ -1,0 +1,168 @@
+//! A model for tables: it predicts, is judged, written and read.
+
+use crate::judge::Judged;
+use crate::prepare::check_targets;
+use crate::{BoundParts, Card, Error, Metrics, Predictions};
+use dkp::Registry;
+use dkp::data::Dataset;
+use dkp::file::{self, Companion, Tensor};
+use dkp::model::Model;
+use dkp_table::{Frame, ReadOptions, Table, Unfamiliar};
+use dkp_tape::random::Key;
+use faer::MatRef;
+use serde::Deserialize as _;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Points × draws of the bound that is reported, about.
+const BOUND_WORK: usize = 1_000_000;
+/// Rows that are judged at once.
+const JUDGED_ROWS: usize = 8_192;
+
+/// A fitted model with what it takes to use it on tables. Several threads may share it.
+pub struct Fitted {
+    /// The model, in its own scales.
+    pub model: Model,
+    /// How it came about, and how tables are read for it.
+    pub card: Card,
+    /// Numbers kept beside it: the course of training, held-out predictions.
+    pub(crate) tensors: BTreeMap<String, Tensor>,
+    pub(crate) registry: Registry,
+}
+
+/// How good a model's predictions for a table are.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// The metrics.
+    pub metrics: Metrics,
+    /// Values that no training row had.
+    pub unfamiliar: Unfamiliar,
+    /// Rows of classes that no training row had, which are left out.
+    pub unseen_classes: usize,
+}
+
+impl Fitted {
+    /// Reads a model file.
+    pub fn load(path: &Path) -> Result<Fitted, Error> {
+        Fitted::load_with(path, Registry::default())
+    }
+
+    /// [`load`](Fitted::load) for models whose parts a registry knows.
+    pub fn load_with(path: &Path, registry: Registry) -> Result<Fitted, Error> {
+        let loaded = file::load_with(path, &registry)?;
+        let card = Card::deserialize(&loaded.companion.metadata).map_err(|e| file::Error::Foreign {
+            path: path.to_path_buf(),
+            expected: "model",
+            reason: format!("it describes no table: {e}"),
+        })?;
+        Ok(Fitted { model: loaded.model, card, tensors: loaded.companion.tensors, registry })
+    }
+
+    /// Writes a model file; the same model gives the same bytes.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        let failed = |e: serde_json::Error| Error::Write { path: path.to_path_buf(), source: e.into() };
+        let metadata = serde_json::to_value(&self.card).map_err(failed)?;
+        let companion = Companion { metadata, tensors: self.tensors.clone() };
+        file::save(path, &self.model, &companion).map_err(Error::of_save)
+    }
+
+    /// The names that its parts go by.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The model in one line.
+    pub fn description(&self) -> String {
+        self.card.settings.description(&self.registry)
+    }
+
+    /// How a file is read for this model: what meant a missing value in training does here, and more if said so.
+    pub fn read_options(&self, delimiter: Option<char>, na: &[String]) -> ReadOptions {
+        let na = self.card.na.iter().chain(na).cloned().collect();
+        ReadOptions { delimiter: delimiter.map(|c| c as u8), na }
+    }
+
+    /// Predicts the rows of a table. Columns are found by name; others are not looked at.
+    pub fn predict(&self, table: &Table, draws: usize, seed: u64) -> Result<Predictions, Error> {
+        self.predict_frame(&table.read(&self.card.columns())?, draws, seed)
+    }
+
+    /// Predicts the rows of a frame. A row's prediction is the same to the bit whatever other rows there are.
+    pub fn predict_frame(&self, frame: &Frame, draws: usize, seed: u64) -> Result<Predictions, Error> {
+        let (mut x, unfamiliar) = self.card.encoder.encode(frame)?;
+        let width = self.card.encoder.width();
+        x.chunks_exact_mut(width).for_each(|point| self.card.feature_scale.apply(point));
+        let x = MatRef::from_column_major_slice(&x, width, frame.rows());
+        self.predictions(x, draws, seed, unfamiliar).map_err(|error| match error {
+            Error::Model(dkp::model::Error::NotFinite { point }) => Error::FarRow { row: frame.first() + point + 1 },
+            other => other,
+        })
+    }
+
+    fn predictions(
+        &self,
+        x: MatRef<'_, f64>,
+        draws: usize,
+        seed: u64,
+        unfamiliar: Unfamiliar,
+    ) -> Result<Predictions, Error> {
+        let prediction = self.model.predict(x, draws, Key::new(seed))?;
+        let (zero, unit) = self.card.target_units();
+        Ok(Predictions { prediction, zero, unit, labels: self.card.labels().map(<[String]>::to_vec), unfamiliar })
+    }
+
+    /// Judges the model on a table with known targets.
+    pub fn evaluate(&self, table: &Table, draws: usize, seed: u64) -> Result<Evaluated, Error> {
+        let (card, origin) = (&self.card, table.origin());
+        let target = card.target.column();
+        let mut columns = card.columns();
+        columns.push(target.clone());
+        let likelihood = &*self.model.architecture().likelihood;
+        let (mut unfamiliar, mut unseen_classes, mut all) = (Unfamiliar::default(), 0, None::<Judged>);
+        for frame in table.frames(&columns, JUDGED_ROWS)? {
+            let frame = frame?;
+            let targets = card.target.encode(&frame)?;
+            check_targets(likelihood, &card.target, &targets.values, frame.first(), origin)?;
+            unseen_classes += targets.unseen.len();
+            let mut y = targets.values;
+            y.iter_mut().for_each(|v| card.target_scale.apply(std::slice::from_mut(v)));
+            let predictions = self.predict_frame(&frame, draws, seed)?;
+            unfamiliar.add(&predictions.unfamiliar);
+            let judged = Judged::new(&predictions, &y);
+            match &mut all {
+                None => all = Some(judged),
+                Some(all) => all.extend(judged),
+            }
+        }
+        let metrics = all.ok_or_else(|| Error::data(origin, "there are no rows"))?.metrics();
+        if metrics.rows() == 0 {
+            let reason = format!("column \"{}\": there is no known target to judge by", target.0);
+            return Err(Error::data(origin, reason));
+        }
+        Ok(Evaluated { metrics, unfamiliar, unseen_classes })
+    }
+
+    /// The bound, and the held-out rows' predictions and metrics.
+    pub(crate) fn conclude(&mut self, train: &Dataset, held_out: Option<&Dataset>) -> Result<(), Error> {
+        let seed = self.card.settings.seed;
+        let draws = (BOUND_WORK / train.points()).clamp(2, 100);
+        let bound = self.model.bound(train, draws, Key::new(seed).step(u64::MAX))?;
+        self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
+        if let Some(held_out) = held_out {
+            let draws = self.card.settings.evaluation_draws as usize;
+            let predictions = self.predictions(held_out.inputs().as_ref(), draws, seed, Unfamiliar::default())?;
+            let y: Vec<f64> = (0..held_out.points()).map(|n| held_out.y(n)[0]).collect();
+            let judged = Judged::new(&predictions, &y);
+            self.card.evaluation = Some(judged.metrics());
+            self.tensors.extend(judged.kept());
+        }
+        Ok(())
+    }
+
+    /// Parameters that are one number, by name.
+    pub fn learned_numbers(&self) -> Vec<(String, f64)> {
+        let parameters = self.model.parameters();
+        let single = parameters.iter().filter(|p| p.rows * p.cols == 1);
+        single.filter_map(|p| Some((p.name.clone(), *parameters.get(&p.name).ok()?.first()?))).collect()
+    }
+}

@@ -1,0 +1,58 @@
+//! From a table to a fitted deep kernel process, and back: what stands between files or columns in memory and a model.
+//!
+//! In the order in which data flow: [`Roles`] say what columns are for and [`Choices`] what model is wanted ([`Config`] has both); a [`Fit`]
+//! finds what each column holds, holds rows out, encodes and scales ([`Prepared`]), and trains, watched ([`Moment`]), with every setting chosen
+//! ([`Settings`]); a [`Fitted`] model predicts in the target's units and with its labels ([`Predictions`]), is judged ([`Metrics`]), written, read,
+//! looked into and reported. A [`Run`] is a fit that can be stopped and gone on with.
+//!
+//! ```
+//! use dkp_fit::{Fit, Fitted, ReadOptions, Table};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("flats.csv");
+//! # let row = |i: usize| format!("{},{},{}\n", i % 13, ["sea", "town"][i % 2], 100 + 3 * (i % 13) + 20 * (i % 2));
+//! # std::fs::write(&path, "warm,place,price\n".to_string() + &(0..60).map(row).collect::<String>())?;
+//! let table = Table::open(&path, &ReadOptions::default())?;
+//! let mut fit = Fit::new("price");
+//! fit.config.model.steps = Some(50);
+//! let fitted = fit.run(&table)?;
+//! println!("{}: {:?}", fitted.description(), fitted.card.evaluation);
+//! fitted.save(&path.with_extension("dkp"))?;
+//! let predictions = Fitted::load(&path.with_extension("dkp"))?.predict(&table, 50, 0)?;
+//! println!("{} ± {}", predictions.mean(0), predictions.deviation(0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod card;
+mod columns;
+mod config;
+mod error;
+mod fit;
+mod fitted;
+mod judge;
+mod predictions;
+mod prepare;
+mod relevance;
+mod report;
+mod roles;
+mod run;
+mod settings;
+
+pub use card::{BoundParts, Card};
+pub use config::{Choices, Config};
+pub use dkp::Registry;
+pub use dkp_table::{ReadOptions, Table, Values};
+pub use error::Error;
+pub use fit::{Fit, Moment, Watch, on_threads};
+pub use fitted::{Evaluated, Fitted};
+pub use judge::{Explained, Judged, Metrics};
+pub use predictions::{Predictions, QUANTILES};
+pub use prepare::Prepared;
+pub use report::report_of_run;
+pub use roles::{Roles, Task};
+pub use run::{Checkpoint, Order, Run};
+pub use settings::{EVALUATION_DRAWS, PREDICTION_DRAWS, Settings};
+
+/// The code of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

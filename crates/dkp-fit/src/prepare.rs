@@ -1,0 +1,292 @@
+//! From a table to what a model learns from: held-out rows, encoding, scales.
+
+use crate::columns::{date_ranks, feature_names, likelihood_name, placing_kind, task};
+use crate::roles::HOLDOUT;
+use crate::{Card, Config, Error, Fit, Roles, Settings, Task};
+use dkp::data::{Dataset, Scaler, Split};
+use dkp::likelihoods::{Likelihood, TargetKind};
+use dkp::train::{Start, initialise};
+use dkp_table::{Column, Encoder, Frame, Kind, Origin, Survey, Table, Target};
+use faer::MatRef;
+use sha2::{Digest as _, Sha256};
+
+/// Data in a model's scales, and what is known of them.
+pub struct Prepared {
+    /// Rows to learn from.
+    pub train: Dataset,
+    /// Rows to be judged on, of which there may be none.
+    pub held_out: Option<Dataset>,
+    /// What a model file says of its data; without the results of training.
+    pub card: Card,
+}
+
+impl Prepared {
+    /// A digest of the points that are learned from.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for n in 0..self.train.points() {
+            self.train.x(n).iter().chain(self.train.y(n)).for_each(|v| hash.update(v.to_le_bytes()));
+        }
+        hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
+    }
+}
+
+/// Rows of a table whose target is known.
+struct Known {
+    origin: Origin,
+    frame: Frame,
+    rows: Vec<usize>,
+}
+
+impl Fit {
+    /// Reads a table, and one of rows to hold out if there is such; every mistake in table or settings is told here.
+    pub fn prepare(&self, table: &Table, test: Option<&Table>) -> Result<Prepared, Error> {
+        self.config.check()?;
+        let Config { table: roles, model: choices } = &self.config;
+        let origin = table.origin();
+        let name = roles.target.as_deref().ok_or_else(|| {
+            let option = origin.option("target");
+            let columns = list(table.names());
+            Error::data(origin, format!("which column is to be predicted? Give {option}; there are {columns}"))
+        })?;
+        let survey = table.survey()?;
+        let features = survey.features(&feature_names(table, roles, name)?)?;
+        let mut notes = features.notes();
+        if features.columns.is_empty() {
+            return Err(Error::data(origin, format!("there is no column to learn from beside the target \"{name}\"")));
+        }
+        let (task, kind) = task(&survey, roles, choices, &self.registry, name)?;
+        let mut columns = features.columns.clone();
+        columns.push((name.to_string(), kind));
+        let learned = columns.len();
+        for column in roles.group.iter().chain(&roles.time) {
+            columns.push((column.clone(), placing_kind(&survey, roles, column)?));
+        }
+        let whole = known_rows(table, &columns, name, &mut notes)?;
+        let test = test.map(|t| known_rows(t, &columns[..learned], name, &mut notes)).transpose()?;
+        let rows = match test {
+            None => split(&whole, roles, choices.seed.unwrap_or(0))?,
+            Some(_) => Split { train: whole.rows.clone(), held_out: Vec::new() },
+        };
+        let target = Target::fit(&whole.frame, &rows.train, name, kind)?;
+        let y = target.encode(&whole.frame)?.values;
+        check_variety(rows.train.iter().map(|&r| y[r]), &target, origin)?;
+        let likelihood = likelihood_name(&self.registry, choices, &target)?;
+        let named = self.registry.likelihood(&likelihood).map_err(|e| Error::named("likelihood", e))?;
+        let varying = varying(&whole.frame, &rows.train, features.columns, &mut notes)?;
+        if varying.is_empty() {
+            let reason = format!("no column beside the target \"{name}\" varies over the training rows");
+            return Err(Error::data(origin, reason));
+        }
+        let encoder = Encoder::fit(&whole.frame, &rows.train, &varying)?;
+        notes.extend(encoding_notes(&encoder, &survey));
+        if task == Task::Regression && survey.column(name)?.levels.as_ref().is_some_and(|l| l.len() == 2) {
+            let option = origin.option("task");
+            notes.push(format!("the target \"{name}\" has two different values: {option} classification may be meant"));
+        }
+        check_targets(&*named, &target, &y, whole.frame.first(), origin)?;
+        let raw = dataset(&encoder, &whole, &rows.train, &y)?;
+        let (feature_scale, target_scale) = raw.scales();
+        let rescaled = named.target_kind() == TargetKind::Real;
+        let target_scale = if rescaled { target_scale } else { Scaler::identity(1) };
+        let held_out = match &test {
+            None => held_out(&encoder, &whole, &rows.held_out, &y, &mut notes)?,
+            Some(test) => {
+                let y = target.encode(&test.frame)?.values;
+                check_targets(&*named, &target, &y, test.frame.first(), &test.origin)?;
+                held_out(&encoder, test, &test.rows, &y, &mut notes)?
+            }
+        };
+        let held_out = held_out.map(|d| d.scaled(&feature_scale, &target_scale));
+        let settings = Settings::resolve(choices, raw.points(), encoder.width(), likelihood)?;
+        let train = raw.scaled(&feature_scale, &target_scale);
+        self.check_settings(&settings, &train)?;
+        let card = Card {
+            data: origin_name(origin),
+            rows_trained: train.points(),
+            rows_held_out: held_out.as_ref().map_or(0, Dataset::points),
+            task,
+            id: roles.id.clone(),
+            na: roles.na.clone(),
+            encoder,
+            target,
+            feature_scale,
+            target_scale,
+            settings,
+            notes,
+            bound: None,
+            evaluation: None,
+        };
+        Ok(Prepared { train, held_out, card })
+    }
+
+    /// Makes a model without training anything, so that a wrong setting is told at once.
+    fn check_settings(&self, settings: &Settings, train: &Dataset) -> Result<(), Error> {
+        let start = Start { warm_up: 0, ..settings.start() };
+        let mut model = initialise(settings.architecture(&self.registry)?, train, start)?;
+        settings.adjust(model.parameters_mut())
+    }
+}
+
+/// The last part of a path: a model file says nothing of folders.
+fn origin_name(origin: &Origin) -> String {
+    let name = origin.path().and_then(|p| p.file_name());
+    name.map_or("a table in memory".to_string(), |n| n.to_string_lossy().into_owned())
+}
+
+fn list(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let shown = names.iter().take(MOST).map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }
+}
+
+/// The rows whose target is known.
+fn known_rows(
+    table: &Table,
+    columns: &[(String, Kind)],
+    target: &str,
+    notes: &mut Vec<String>,
+) -> Result<Known, Error> {
+    let frame = table.read(columns)?;
+    let target = frame.column(target)?;
+    let known = |row: &usize| match target {
+        Column::Texts(t) => t.get(*row).is_some(),
+        Column::Numbers(v) => !v[*row].is_nan(),
+    };
+    let rows: Vec<usize> = (0..frame.rows()).filter(known).collect();
+    let file = table.origin().path().map_or(String::new(), |_| format!("{}: ", origin_name(table.origin())));
+    match frame.rows() - rows.len() {
+        0 => {}
+        1 => notes.push(format!("{file}1 row without a target is left out")),
+        n => notes.push(format!("{file}{n} rows without a target are left out")),
+    }
+    Ok(Known { origin: table.origin().clone(), frame, rows })
+}
+
+/// Which rows are learned from.
+fn split(whole: &Known, roles: &Roles, seed: u64) -> Result<Split, Error> {
+    let fraction = roles.holdout.unwrap_or(HOLDOUT);
+    let split = match (&roles.group, &roles.time) {
+        (Some(group), _) => {
+            let texts = whole.frame.texts(group)?;
+            let groups: Vec<&str> = whole.rows.iter().map(|&r| texts.get(r).unwrap_or("")).collect();
+            Split::by_group(&groups, fraction, seed)
+        }
+        (None, Some(time)) => {
+            let times = match whole.frame.column(time)? {
+                Column::Numbers(v) => whole.rows.iter().map(|&r| v[r]).collect(),
+                Column::Texts(t) => {
+                    date_ranks(&whole.rows.iter().map(|&r| t.get(r).unwrap_or("")).collect::<Vec<_>>(), time)?
+                }
+            };
+            Split::by_time(&times, fraction)
+        }
+        (None, None) => Split::random(whole.rows.len(), fraction, seed),
+    };
+    let place = |rows: Vec<usize>| rows.into_iter().map(|i| whole.rows[i]).collect();
+    Ok(Split { train: place(split.train), held_out: place(split.held_out) })
+}
+
+/// Columns without those that are the same in all training rows.
+fn varying(
+    frame: &Frame,
+    rows: &[usize],
+    columns: Vec<(String, Kind)>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<(String, Kind)>, Error> {
+    let mut kept = Vec::new();
+    for (name, kind) in columns {
+        let varies = match frame.column(&name)? {
+            Column::Numbers(v) => rows.iter().any(|&r| v[r].to_bits() != v[rows[0]].to_bits()),
+            Column::Texts(t) => rows.iter().any(|&r| t.get(r) != t.get(rows[0])),
+        };
+        if varies {
+            kept.push((name, kind));
+        } else {
+            notes.push(format!("column \"{name}\" is the same in all training rows and is ignored"));
+        }
+    }
+    Ok(kept)
+}
+
+/// What encoding does to columns.
+fn encoding_notes(encoder: &Encoder, survey: &Survey) -> Vec<String> {
+    let features = encoder.features();
+    let mut notes = Vec::new();
+    for (column, kind) in encoder.columns() {
+        let own = features.iter().filter(|f| f.column == column).count();
+        let missing = survey.column(&column).map_or(0, |c| c.missing);
+        match kind {
+            Kind::Text if missing > 0 => notes
+                .push(format!("column \"{column}\" is text: {own} levels, of which missing is one, one feature each")),
+            Kind::Text => notes.push(format!("column \"{column}\" is text: {own} levels, one feature each")),
+            _ if missing > 0 => notes.push(format!(
+                "column \"{column}\" lacks {missing} value{}: the median instead{}",
+                if missing == 1 { "" } else { "s" },
+                if own > 1 { ", and a feature that says where" } else { "" }
+            )),
+            _ => {}
+        }
+    }
+    let ignored = encoder.ignored().iter();
+    notes.extend(ignored.map(|c| format!("column \"{c}\" has no values in the training rows and is ignored")));
+    notes
+}
+
+/// Rows to be judged on, without those of classes that no training row has.
+fn held_out(
+    encoder: &Encoder,
+    known: &Known,
+    rows: &[usize],
+    y: &[f64],
+    notes: &mut Vec<String>,
+) -> Result<Option<Dataset>, Error> {
+    let seen: Vec<usize> = rows.iter().copied().filter(|&r| !y[r].is_nan()).collect();
+    match rows.len() - seen.len() {
+        0 => {}
+        1 => notes.push("1 held-out row of a class that no training row has: left out".to_string()),
+        n => notes.push(format!("{n} held-out rows of a class that no training row has: left out")),
+    }
+    (!seen.is_empty()).then(|| dataset(encoder, known, &seen, y)).transpose()
+}
+
+/// Some rows as a model takes them; `y` has the targets of all.
+fn dataset(encoder: &Encoder, known: &Known, rows: &[usize], y: &[f64]) -> Result<Dataset, Error> {
+    let (x, _) = encoder.encode_rows(&known.frame, rows)?;
+    let y: Vec<f64> = rows.iter().map(|&r| y[r]).collect();
+    let x = MatRef::from_column_major_slice(&x, encoder.width(), y.len());
+    let data = Dataset::new(x, MatRef::from_column_major_slice(&y, 1, y.len()));
+    data.map_err(|e| Error::data(&known.origin, e))
+}
+
+/// Too few targets to learn from, or nothing to learn.
+fn check_variety(y: impl Iterator<Item = f64>, target: &Target, origin: &Origin) -> Result<(), Error> {
+    let (name, y) = (target.column().0, y.collect::<Vec<f64>>());
+    if y.len() < 2 {
+        let rows = if y.len() == 1 { "1 row" } else { "0 rows" };
+        let reason = format!("{rows} with a known target \"{name}\" to learn from; at least 2 are needed");
+        return Err(Error::data(origin, reason));
+    }
+    if y.iter().all(|v| *v == y[0]) {
+        let value = target.classes().and_then(|c| c.first().cloned()).unwrap_or_else(|| y[0].to_string());
+        let reason = format!("the target \"{name}\" is {value} in all training rows: there is nothing to learn");
+        return Err(Error::data(origin, reason));
+    }
+    Ok(())
+}
+
+/// Targets that a likelihood cannot have, by their place in the table, whose row `first` the first is.
+pub(crate) fn check_targets(
+    likelihood: &dyn Likelihood,
+    target: &Target,
+    y: &[f64],
+    first: usize,
+    origin: &Origin,
+) -> Result<(), Error> {
+    let mut known = y.iter().enumerate().filter(|(_, v)| !v.is_nan());
+    let refused = known.find_map(|(i, &value)| Some((i, value, likelihood.accepts(value).err()?)));
+    let Some((i, value, expected)) = refused else { return Ok(()) };
+    let (row, name, option) = (first + i + 1, target.column().0, origin.option("likelihood"));
+    let reason = format!("row {row}, column \"{name}\": {value} must be {expected} for {option} {}", likelihood.name());
+    Err(Error::data(origin, reason))
+}

@@ -1,0 +1,61 @@
+//! What the columns of a table are for.
+
+use dkp_table::ReadOptions;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What is predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// A number.
+    Regression,
+    /// A class.
+    Classification,
+}
+
+/// Which columns are what, and which rows are held out; what is left open follows from the table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Roles {
+    /// The column to predict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// What to predict: by default numbers mean regression, text and true/false mean classification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
+    /// Columns to leave out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// Columns that name rows: not learned from, but passed through to predictions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub id: Vec<String>,
+    /// Texts that mean a missing value, beside the usual ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub na: Vec<String>,
+    /// What stands between the cells of a CSV file, if its header does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<char>,
+    /// The fraction of rows to hold out, 0.1 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holdout: Option<f64>,
+    /// Hold out whole groups: rows that share a value of this column, which is not learned from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Hold out the latest rows by this column, which is not learned from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// A file of rows to hold out, instead of some of the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<PathBuf>,
+}
+
+/// The fraction of rows that is held out if nothing is said.
+pub(crate) const HOLDOUT: f64 = 0.1;
+
+impl Roles {
+    /// How files are read.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone() }
+    }
+}

@@ -1,0 +1,184 @@
+//! Every setting of a fit, chosen: what the user said, and for the rest the defaults for data of this size.
+
+use crate::{Choices, Error};
+use dkp::Registry;
+use dkp::kernels::Kernel;
+use dkp::model::{Architecture, FamilyOptions};
+use dkp::params::Parameters;
+use dkp::processes::InverseWishart;
+use dkp::train::{Schedule, Start, TrainOptions};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The family, if nothing is said.
+const FAMILY: &str = "diwp";
+/// The kernel.
+const KERNEL: &str = "sqexp";
+/// Hidden layers.
+const LAYERS: u64 = 1;
+/// Features of a deep Gaussian process's layers: as many as the data have, at most this.
+const WIDEST: usize = 30;
+/// Posterior draws for the held-out rows, and for judging a table.
+pub const EVALUATION_DRAWS: u64 = 100;
+/// Posterior draws for predictions.
+pub const PREDICTION_DRAWS: u64 = 50;
+/// Seconds between checkpoints.
+const CHECKPOINT_EVERY: f64 = 60.0;
+
+/// Settings without anything left open; fields are those of [`Choices`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // they are those of Choices
+pub struct Settings {
+    pub family: String,
+    pub layers: u64,
+    pub kernel: Vec<String>,
+    pub width: u64,
+    pub likelihood: String,
+    pub inducing: u64,
+    pub scale_features: bool,
+    pub share_noise: bool,
+    pub steps: u64,
+    pub draws: u64,
+    pub batch: u64,
+    pub rate: f64,
+    pub rate_warm_up: u64,
+    pub decay_from: f64,
+    pub last_rate: f64,
+    pub kl_warm_up: u64,
+    pub start_steps: u64,
+    pub delta: f64,
+    pub gamma: f64,
+    pub input_delta: f64,
+    pub input_gamma: f64,
+    pub seed: u64,
+    pub set: Vec<String>,
+    pub freeze: Vec<String>,
+    pub tie: Vec<String>,
+    pub evaluation_draws: u64,
+    pub checkpoint_every: f64,
+}
+
+impl Settings {
+    /// For data with this many points and features, and a likelihood by its full name.
+    pub fn resolve(c: &Choices, points: usize, features: usize, likelihood: String) -> Result<Settings, Error> {
+        let options = TrainOptions::for_points(points);
+        let steps = c.steps.unwrap_or(options.steps);
+        let start = Start::for_steps(steps);
+        let layers = c.layers.unwrap_or(LAYERS);
+        let kernel = match c.kernel.as_slice() {
+            [] => vec![KERNEL.to_string()],
+            given if given.len() == 1 || given.len() as u64 == layers + 1 => given.to_vec(),
+            given => {
+                let (given, all) = (given.len(), layers + 1);
+                let reason = format!(
+                    "was given {given} times: give it once, or {all} times for {layers} hidden layers and the output"
+                );
+                return Err(Error::range("kernel", reason));
+            }
+        };
+        Ok(Settings {
+            family: c.family.clone().unwrap_or_else(|| FAMILY.to_string()),
+            layers,
+            kernel,
+            width: c.width.unwrap_or(features.min(WIDEST) as u64),
+            likelihood,
+            inducing: c.inducing.unwrap_or(start.inducing as u64).min(points as u64),
+            scale_features: c.scale_features.unwrap_or(true),
+            share_noise: c.share_noise.unwrap_or(true),
+            steps,
+            draws: c.draws.unwrap_or(options.draws as u64),
+            batch: c.batch.unwrap_or(options.batch.map_or(0, |b| b as u64)),
+            rate: c.rate.unwrap_or(options.schedule.rate),
+            rate_warm_up: c.rate_warm_up.unwrap_or(options.schedule.warm_up),
+            decay_from: c.decay_from.unwrap_or(options.schedule.decay_from),
+            last_rate: c.last_rate.unwrap_or(options.schedule.last),
+            kl_warm_up: c.kl_warm_up.unwrap_or(options.kl_warm_up),
+            start_steps: c.start_steps.unwrap_or(start.warm_up),
+            delta: c.delta.unwrap_or(InverseWishart::HIDDEN.delta),
+            gamma: c.gamma.unwrap_or(InverseWishart::HIDDEN.gamma),
+            input_delta: c.input_delta.unwrap_or(InverseWishart::INPUT.delta),
+            input_gamma: c.input_gamma.unwrap_or(InverseWishart::INPUT.gamma),
+            seed: c.seed.unwrap_or(options.seed),
+            set: c.set.clone(),
+            freeze: c.freeze.clone(),
+            tie: c.tie.clone(),
+            evaluation_draws: c.evaluation_draws.unwrap_or(EVALUATION_DRAWS),
+            checkpoint_every: c.checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
+        })
+    }
+
+    /// The model's parts.
+    pub fn architecture(&self, registry: &Registry) -> Result<Architecture, Error> {
+        let named = |name: &String| registry.kernel(name).map_err(|e| Error::named("kernel", e));
+        let given: Vec<Arc<dyn Kernel>> = self.kernel.iter().map(named).collect::<Result<_, _>>()?;
+        let layers = self.layers as usize;
+        let kernels = match given.as_slice() {
+            [one] => vec![one.clone(); layers + 1],
+            all => all.to_vec(),
+        };
+        let family = registry.family(&self.family).map_err(|e| Error::named("family", e))?;
+        let likelihood = registry.likelihood(&self.likelihood);
+        let likelihood = likelihood.map_err(|e| Error::named("likelihood", e))?;
+        let options = FamilyOptions {
+            width: self.width as usize,
+            hidden: [self.delta, self.gamma],
+            input: [self.input_delta, self.input_gamma],
+        };
+        let mut architecture = family.architecture(&options, &kernels, likelihood);
+        architecture.scale_features = self.scale_features;
+        architecture.share_noise = self.share_noise;
+        Ok(architecture)
+    }
+
+    /// Where training starts.
+    pub fn start(&self) -> Start {
+        Start { inducing: self.inducing as usize, warm_up: self.start_steps, seed: self.seed }
+    }
+
+    /// How it goes on.
+    pub fn train_options(&self) -> TrainOptions {
+        let schedule =
+            Schedule { rate: self.rate, warm_up: self.rate_warm_up, decay_from: self.decay_from, last: self.last_rate };
+        TrainOptions {
+            steps: self.steps,
+            draws: self.draws as usize,
+            batch: (self.batch > 0).then_some(self.batch as usize),
+            schedule,
+            kl_warm_up: self.kl_warm_up,
+            seed: self.seed,
+        }
+    }
+
+    /// Sets, freezes and ties parameters.
+    pub fn adjust(&self, parameters: &mut Parameters) -> Result<(), Error> {
+        for text in &self.set {
+            let wrong = |reason: &dyn ToString| Error::setting("set", text, reason.to_string());
+            let expected = || wrong(&"expected NAME=VALUE");
+            let (name, value) = text.split_once('=').ok_or_else(expected)?;
+            let value: f64 = value.trim().parse().map_err(|_| expected())?;
+            let count = parameters.get(name.trim()).map_err(|e| wrong(&e))?.len();
+            parameters.set(name.trim(), &vec![value; count]).map_err(|e| wrong(&e))?;
+        }
+        for text in &self.tie {
+            let wrong = |reason: &dyn ToString| Error::setting("tie", text, reason.to_string());
+            let (name, with) = text.split_once('=').ok_or_else(|| wrong(&"expected NAME=OTHER"))?;
+            parameters.tie(name.trim(), with.trim()).map_err(|e| wrong(&e))?;
+        }
+        for name in &self.freeze {
+            parameters.freeze(name, true).map_err(|e| Error::setting("freeze", name, e))?;
+        }
+        Ok(())
+    }
+
+    /// The model in one line.
+    pub fn description(&self, registry: &Registry) -> String {
+        let family = registry.family(&self.family).map_or(self.family.as_str(), |f| f.title);
+        let layers = match self.layers {
+            0 => "no hidden layer".to_string(),
+            1 => "1 hidden layer".to_string(),
+            n => format!("{n} hidden layers"),
+        };
+        format!("{family}, {layers}, {} kernel, {} inducing points", self.kernel.join(" / "), self.inducing)
+    }
+}

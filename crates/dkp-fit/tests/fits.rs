@@ -1,0 +1,208 @@
+//! From tables to models and back, in memory and on disk.
+
+#[path = "../../dkp/tests/outside/laplace.rs"]
+mod laplace;
+
+use dkp::likelihoods::Scalar;
+use dkp_fit::{Error, Fit, Fitted, Metrics, Moment, Predictions, ReadOptions, Table, Values};
+use laplace::Laplace;
+use std::sync::Arc;
+
+const ROWS: usize = 90;
+
+fn rooms(i: usize) -> f64 {
+    (1 + i % 5) as f64
+}
+
+fn area(i: usize) -> f64 {
+    if i % 11 == 4 { f64::NAN } else { 20.0 * rooms(i) + (7 * i % 13) as f64 }
+}
+
+fn town(i: usize) -> &'static str {
+    ["Bath", "York", "Ely"][i % 3]
+}
+
+fn price(i: usize) -> f64 {
+    100.0 + 30.0 * rooms(i) + 15.0 * (i % 3) as f64 + (5 * i % 7) as f64
+}
+
+fn kind(i: usize) -> &'static str {
+    if rooms(i) > 3.0 { "family" } else { "studio" }
+}
+
+type Columns = Vec<(&'static str, Values)>;
+
+fn features(rows: std::ops::Range<usize>) -> Columns {
+    vec![
+        ("rooms", rows.clone().map(rooms).collect::<Vec<_>>().into()),
+        ("area", rows.clone().map(area).collect::<Vec<_>>().into()),
+        ("town", rows.map(town).collect::<Vec<_>>().into()),
+    ]
+}
+
+fn memory(target: (&'static str, Values)) -> Table {
+    Table::from_columns([features(0..ROWS), vec![target]].concat(), &[]).unwrap()
+}
+
+fn prices() -> Table {
+    memory(("price", (0..ROWS).map(price).collect::<Vec<_>>().into()))
+}
+
+fn quick(target: &str) -> Fit {
+    let mut fit = Fit::new(target);
+    let choices = &mut fit.config.model;
+    (choices.steps, choices.start_steps, choices.draws, choices.inducing) = (Some(30), Some(60), Some(2), Some(12));
+    fit
+}
+
+fn bits(p: &Predictions) -> Vec<u64> {
+    (0..p.rows()).flat_map(|n| [p.mean(n), p.deviation(n), p.quantile(n, 0.3)]).map(f64::to_bits).collect()
+}
+
+#[test]
+fn columns_in_memory_and_a_file_give_the_same_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flats.csv");
+    let cell = |v: f64| if v.is_nan() { String::new() } else { v.to_string() };
+    let row = |i: usize| format!("{},{},{},{}\n", rooms(i), cell(area(i)), town(i), price(i));
+    std::fs::write(&path, "rooms,area,town,price\n".to_string() + &(0..ROWS).map(row).collect::<String>()).unwrap();
+    let file = Table::open(&path, &ReadOptions::default()).unwrap();
+    let [a, b] = [&prices(), &file].map(|table| quick("price").run(table).unwrap());
+    assert_eq!(a.model.parameters(), b.model.parameters());
+    assert_eq!(a.card.evaluation, b.card.evaluation);
+    assert_eq!((a.card.data.as_str(), b.card.data.as_str()), ("a table in memory", "flats.csv"));
+    let new = Table::from_columns(features(7..20), &[]).unwrap();
+    assert_eq!(bits(&a.predict(&new, 10, 0).unwrap()), bits(&b.predict(&new, 10, 0).unwrap()));
+
+    // written and read, it is the same model, and tells the same of itself
+    let model = folder.path().join("flats.dkp");
+    b.save(&model).unwrap();
+    let loaded = Fitted::load(&model).unwrap();
+    assert_eq!(loaded.card, b.card);
+    assert_eq!(bits(&loaded.predict(&new, 10, 0).unwrap()), bits(&b.predict(&new, 10, 0).unwrap()));
+    let [page, other] = [&loaded, &b].map(|fitted| dkp_report::html(&fitted.report().unwrap()));
+    assert!(page == other && page.contains("<svg"));
+    assert_eq!(loaded.relevance().unwrap(), b.relevance().unwrap());
+    let gain = loaded.card.bound.as_ref().unwrap().gain;
+    assert!(gain > 0.0, "{gain}");
+}
+
+/// Predictions are in the target's units: prices are between 100 and 400.
+#[test]
+fn numbers_have_their_units() {
+    let fitted = quick("price").run(&prices()).unwrap();
+    let p = fitted.predict(&prices(), 20, 0).unwrap();
+    let errors: Vec<f64> = (0..ROWS).map(|i| p.mean(i) - price(i)).collect();
+    let rmse = (errors.iter().map(|e| e * e).sum::<f64>() / ROWS as f64).sqrt();
+    let evaluated = fitted.evaluate(&prices(), 20, 0).unwrap();
+    let Metrics::Numbers(m) = &evaluated.metrics else { panic!("{evaluated:?}") };
+    assert!((m.rmse - rmse).abs() < 1e-9 && rmse < 20.0, "{m:?} and {rmse}");
+    let mean = (0..ROWS).map(|i| p.log_density(i, price(i))).sum::<f64>() / ROWS as f64;
+    assert!((m.log_likelihood - mean).abs() < 1e-9, "{m:?} and {mean}");
+    for i in [0, 17, 60] {
+        assert!((p.cdf(i, p.quantile(i, 0.7)) - 0.7).abs() < 1e-9);
+        assert!(p.class(i).is_none() && p.probabilities(i).is_none());
+    }
+    let columns: Vec<String> = p.columns(&[0.5], true).into_iter().map(|c| c.0).collect();
+    assert_eq!(columns, ["mean", "sd", "sd of model", "sd of noise", "quantile 0.5"]);
+}
+
+#[test]
+fn classes_have_their_names() {
+    let table = memory(("kind", (0..ROWS).map(kind).collect::<Vec<_>>().into()));
+    let fitted = quick("kind").run(&table).unwrap();
+    let p = fitted.predict(&table, 20, 0).unwrap();
+    let right = (0..ROWS).filter(|&i| p.class(i) == Some(kind(i))).count();
+    assert!(right > 80, "{right}");
+    let sum: f64 = p.probabilities(3).unwrap().iter().sum();
+    assert!((sum - 1.0).abs() < 1e-12);
+    let Some(Metrics::Classes(m)) = &fitted.card.evaluation else { panic!("{:?}", fitted.card.evaluation) };
+    assert_eq!(m.rows, 9);
+}
+
+#[test]
+fn threads_change_nothing_and_share_a_fitted_model() {
+    let [one, two] = [1, 2].map(|threads| Fit { threads: Some(threads), ..quick("price") }.run(&prices()).unwrap());
+    assert_eq!(one.model.parameters(), two.model.parameters());
+    let table = prices();
+    let expected = bits(&one.predict(&table, 5, 0).unwrap());
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| assert_eq!(bits(&one.predict(&table, 5, 0).unwrap()), expected));
+        }
+    });
+    let error = Fit { threads: Some(0), ..quick("price") }.run(&prices()).err().unwrap();
+    assert_eq!(error.to_string(), "threads must be from 1 to 10000");
+}
+
+/// Who watches sees the start, every step and the judgement, and may end it.
+#[test]
+fn a_fit_is_watched_and_can_be_stopped() {
+    let fit = quick("price");
+    let (mut start, mut steps, mut judged) = (0, 0, 0);
+    let watch = &mut |moment: Moment<'_>| {
+        match moment {
+            Moment::Start { .. } => start += 1,
+            Moment::Train { .. } => steps += 1,
+            Moment::Judge => judged += 1,
+            Moment::ColdStart(error) => panic!("{error}"),
+        }
+        true
+    };
+    fit.train(fit.prepare(&prices(), None).unwrap(), watch).unwrap();
+    assert_eq!((start, steps, judged), (60, 30, 1));
+    let stopped = |watch: &mut (dyn FnMut(Moment<'_>) -> bool + Send)| {
+        fit.train(fit.prepare(&prices(), None).unwrap(), watch).err()
+    };
+    let in_start = stopped(&mut |_| false);
+    assert!(matches!(in_start, Some(Error::Stopped { step: 0, .. })), "{in_start:?}");
+    let later = stopped(&mut |moment| !matches!(moment, Moment::Train { step, .. } if step.step == 4));
+    assert!(matches!(later, Some(Error::Stopped { step: 5, .. })), "{later:?}");
+}
+
+/// A likelihood that is written elsewhere is chosen by its name.
+#[test]
+fn a_likelihood_from_outside_is_found_by_its_name() {
+    let mut fit = quick("price");
+    fit.registry.add_likelihood("laplace", |_| Ok(Arc::new(Scalar::new(Laplace))));
+    fit.config.model.likelihood = Some("laplace".to_string());
+    let fitted = fit.run(&prices()).unwrap();
+    assert!(fitted.learned_numbers().iter().any(|(name, _)| name == "likelihood.scale"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("laplace.dkp");
+    fitted.save(&path).unwrap();
+    let unknown = Fitted::load(&path).err().unwrap().to_string();
+    assert!(unknown.contains("there is no likelihood \"laplace\""), "{unknown}");
+    let loaded = Fitted::load_with(&path, fit.registry).unwrap();
+    assert_eq!(bits(&loaded.predict(&prices(), 5, 0).unwrap()), bits(&fitted.predict(&prices(), 5, 0).unwrap()));
+}
+
+/// Where there is no file, messages name the column and settings by their fields.
+#[test]
+fn mistakes_are_named_without_a_file() {
+    let message = |fit: Fit, table: &Table| fit.run(table).err().unwrap().to_string();
+    let table = prices();
+    assert_eq!(message(quick("cost"), &table), "target: there is no column \"cost\"; the nearest name is \"town\"",);
+    assert_eq!(
+        message(Fit::default(), &table),
+        "which column is to be predicted? Give target; there are \"rooms\", \"area\", \"town\", \"price\""
+    );
+    let with = |change: &dyn Fn(&mut Fit)| {
+        let mut fit = quick("price");
+        change(&mut fit);
+        message(fit, &table)
+    };
+    assert_eq!(with(&|f| f.config.model.rate = Some(-1.0)), "rate must be positive");
+    assert_eq!(with(&|f| f.config.table.id = vec!["price".into()]), "id price: this is the target");
+    let both = with(&|f| (f.config.table.group, f.config.table.time) = (Some("town".into()), Some("rooms".into())));
+    assert_eq!(both, "group and time both say which rows are held out: give one of them");
+    let unknown = with(&|f| f.config.model.family = Some("dkm".into()));
+    assert_eq!(unknown, "family: there is no family \"dkm\"; there are diwp, nngp and dgp");
+    let counts = with(&|f| f.config.model.likelihood = Some("bernoulli".into()));
+    assert_eq!(counts, "likelihood bernoulli: the target \"price\" has 66 classes, but this is for 0 or 1");
+    let rows = Table::from_columns(vec![("x", vec![1.0].into()), ("price", vec![2.0].into())], &[]).unwrap();
+    assert_eq!(
+        message(quick("price"), &rows),
+        "1 row with a known target \"price\" to learn from; at least 2 are needed"
+    );
+}
