@@ -1,8 +1,9 @@
 //! `dkp config`: every setting with its value and what it means, as a file for `dkp train --config`.
 
-use crate::flags::{self, Choices, Roles};
+use crate::flags::{self, ModelFlags, RoleFlags};
+use anyhow::Context as _;
 use clap::{Args, Command};
-use dkp_fit::Settings;
+use dkp_fit::{Registry, Settings};
 use std::path::PathBuf;
 
 /// Print every setting with its effective value and what it means, as a TOML file for `dkp train --config`.
@@ -18,22 +19,26 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
-    roles: Roles,
+    roles: RoleFlags,
     #[command(flatten)]
-    choices: Choices,
+    choices: ModelFlags,
 }
 
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let config = flags::config(&a.roles, &a.choices, a.config.as_deref())?;
     let likelihood = config.model.likelihood.clone().unwrap_or_default();
+    for name in &config.model.kernel {
+        Registry::default().kernel(name).context("--kernel")?;
+    }
     let settings = Settings::resolve(&config.model, a.rows.max(1), a.features.max(1), likelihood)?;
-    let roles = section("table", &toml::Table::try_from(&config.table)?, Roles::augment_args(Command::new("table")));
+    let roles =
+        section("table", &toml::Table::try_from(&config.table)?, RoleFlags::augment_args(Command::new("table")));
     let mut settings = toml::Table::try_from(&settings)?;
     // a likelihood follows from the target
     if config.model.likelihood.is_none() {
         settings.remove("likelihood");
     }
-    let model = section("model", &settings, Choices::augment_args(Command::new("model")));
+    let model = section("model", &settings, ModelFlags::augment_args(Command::new("model")));
     crate::print::text(&format!(
         "# Settings for dkp train --config, for {} rows and {} features.\n\n{roles}\n{model}",
         a.rows, a.features

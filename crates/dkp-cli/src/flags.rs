@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Which columns are what.
 #[derive(Args, Clone, Debug, Default, Serialize)]
 #[command(next_help_heading = "Table")]
-pub struct Roles {
+pub struct RoleFlags {
     /// The column to predict.
     #[arg(long, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ impl Reading {
 
 /// The model and its training.
 #[derive(Args, Clone, Debug, Default, Serialize)]
-pub struct Choices {
+pub struct ModelFlags {
     /// The family of models [default: diwp].
     #[arg(long, value_parser = families(), help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,7 +183,7 @@ pub struct Choices {
 }
 
 /// Flags, and under them what a TOML file says; both within their ranges.
-pub fn config(roles: &Roles, choices: &Choices, file: Option<&Path>) -> anyhow::Result<Config> {
+pub fn config(roles: &RoleFlags, choices: &ModelFlags, file: Option<&Path>) -> anyhow::Result<Config> {
     let flags = toml::Table::from_iter([
         ("table".to_string(), toml::Value::try_from(roles)?),
         ("model".to_string(), toml::Value::try_from(choices)?),

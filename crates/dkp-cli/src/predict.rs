@@ -7,7 +7,7 @@ use crate::outputs::check_distinct;
 use crate::print::warn_of;
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dkp_fit::{Fitted, PREDICTION_DRAWS, Predictions, QUANTILES, Table, on_threads};
+use dkp_fit::{Error, Fitted, PREDICTION_DRAWS, Predictions, QUANTILES, Table, on_threads};
 use dkp_table::{Column, Format, Frame, Kind, Unfamiliar, Writer};
 use std::path::{Path, PathBuf};
 
@@ -84,6 +84,10 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         let (own, odd) = on_threads(a.threads, || {
             let predictions = fitted.predict_frame(&frame, a.draws as usize, a.seed)?;
             Ok((predictions.columns(&a.quantiles, text), predictions.unfamiliar))
+        })
+        .map_err(|error| match error {
+            Error::FarRow { .. } => anyhow::Error::from(error).context(a.data.display().to_string()),
+            other => other.into(),
         })?;
         unfamiliar.add(&odd);
         rows += frame.rows();

@@ -1,7 +1,7 @@
 //! `dkp train`: from a table to a model.
 
 use crate::failure::run_failed;
-use crate::flags::{self, Choices, Roles};
+use crate::flags::{self, ModelFlags, RoleFlags};
 use crate::interrupt;
 use crate::outputs::{check_distinct, check_writable};
 use crate::print::metric_lines;
@@ -31,15 +31,15 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Goes on with a run that was stopped, to the same bits.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["data", "out", "config", "force", "Roles", "Choices"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["data", "out", "config", "force", "RoleFlags", "ModelFlags"])]
     resume: Option<PathBuf>,
     /// Begins anew where an unfinished run is.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    roles: Roles,
+    roles: RoleFlags,
     #[command(flatten)]
-    choices: Choices,
+    choices: ModelFlags,
     /// Threads [default: all cores].
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -102,7 +102,7 @@ fn begin(a: &Arguments, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
 }
 
 fn resume(a: &Arguments, folder: &Path, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
-    let order = Order::read(folder).with_context(|| format!("--resume {}", folder.display()))?;
+    let order = Order::read(folder).context("--resume")?;
     let fit = Fit { config: order.config.clone(), threads: a.threads, ..Fit::default() };
     let checkpoint = Checkpoint::open(folder, &fit.registry).context("--resume")?;
     let prepared = order.prepare(&fit)?;
@@ -146,7 +146,12 @@ impl Watcher {
             Moment::Start { step, steps } => (step, steps),
             Moment::Train { step, steps } => (step, steps),
             Moment::ColdStart(error) => {
-                self.say.line(&format!("the start could not be trained: {error}; going on without it"));
+                self.say.line(&format!("{error}; going on without it"));
+                return true;
+            }
+            Moment::Begin => {
+                interrupt::watch();
+                (self.progress, self.training) = (None, true);
                 return true;
             }
             Moment::Judge => {
@@ -155,12 +160,7 @@ impl Watcher {
                 return true;
             }
         };
-        let training = matches!(moment, Moment::Train { .. });
-        if training && !self.training {
-            interrupt::watch();
-            (self.progress, self.training) = (None, true);
-        }
-        let (say, first) = (self.say, self.first);
+        let (say, first, training) = (self.say, self.first, self.training);
         let begin = || if training { Progress::new(say, first, steps) } else { Progress::of_start(say, steps) };
         self.progress.get_or_insert_with(begin).step(step, self.log_unit);
         !(training && interrupt::requested())

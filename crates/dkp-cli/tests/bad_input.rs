@@ -80,6 +80,11 @@ fn tables_that_cannot_be_learned_from() {
         "--likelihood bernoulli: the target \"y\" has 3 classes",
     );
     refused_table(
+        "x,y\n1,a\n2,b\n3,a\n4,b\n",
+        &["--likelihood", "categorical(5)", "--holdout", "0"],
+        "--likelihood categorical(5): it does not tell the probabilities of the 2 classes of \"y\"",
+    );
+    refused_table(
         "x,y\n5,1\n5,2\n5,3\n",
         &[],
         "t.csv: no column beside the target \"y\" varies over the training rows",
@@ -208,7 +213,7 @@ fn tables_that_do_not_fit_the_model() {
     place.write("infinite.csv", "rooms,area,town,lift\n1,1e999,Bath,true\n");
     refused(&place, &["predict", "flats.dkp", "infinite.csv"], 2, "infinite.csv: row 1, column \"area\"");
     place.write("far.csv", "rooms,area,town,lift\n1,50,Bath,true\n2,1e200,Bath,true\n");
-    let far = "dkp: row 2: there is no prediction: its features are too far from those of the training rows";
+    let far = "dkp: far.csv: row 2: there is no prediction: its features are too far from those of the training rows";
     refused(&place, &["predict", "flats.dkp", "far.csv"], 2, far);
     place.write("ragged.csv", "rooms,area,town,lift\n1,50,Bath,true\n2,50\n");
     refused(&place, &["predict", "flats.dkp", "ragged.csv"], 2, "ragged.csv: row 2 has 2 fields");

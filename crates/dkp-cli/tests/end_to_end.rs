@@ -409,6 +409,18 @@ fn samples_are_written_as_pictures_and_tables() {
     place.done(&["sample", "--what", "gram", "--out", "g.svg", "--kernel", "sum(relu, linear)"]);
 }
 
+/// Cells of 1e200 among ordinary ones, in features and in a target of counts: a model is made and judged, in a moment.
+#[test]
+fn cells_of_a_monstrous_size_are_no_trouble() {
+    let place = Place::new();
+    let row = |n: usize| format!("{},{},{}\n", n % 7, if n == 5 { "1e200" } else { "2" }, (n * n) % 5);
+    place.write("features.csv", "a,b,y\n".to_string() + &(0..60).map(row).collect::<String>());
+    train(&place, &["features.csv", "--target", "y"]);
+    let row = |n: usize| format!("{},{}\n", n % 7, if n % 9 == 3 { "1e200".to_string() } else { (n % 4).to_string() });
+    place.write("counts.csv", "a,y\n".to_string() + &(0..60).map(row).collect::<String>());
+    train(&place, &["counts.csv", "--target", "y", "--likelihood", "poisson"]);
+}
+
 /// Small steps: the demonstration itself takes a minute.
 #[test]
 fn the_demonstration_needs_no_data() {

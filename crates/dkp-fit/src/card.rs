@@ -84,11 +84,6 @@ impl Card {
         (self.target_scale.mean[0], self.target_scale.deviation[0])
     }
 
-    /// A bound of the model, a row, in the target's own units.
-    pub fn in_units(&self, bound: f64) -> f64 {
-        bound - self.target_units().1.ln()
-    }
-
     /// Names of classes, if they are predicted.
     pub fn labels(&self) -> Option<&[String]> {
         self.target.classes()

@@ -103,12 +103,21 @@ pub(crate) fn likelihood_name(registry: &Registry, choices: &Choices, target: &T
         (Some(name), Some(n)) => {
             let full = full_name(registry, name, n);
             let likelihood = registry.likelihood(&full).map_err(|e| Error::named("likelihood", e))?;
-            // a class that it cannot have
+            let target_name = || target.column().0;
+            // it must have as many classes, no more and no fewer, and tell their probabilities
+            let latents = likelihood.latents();
+            let parameters: Vec<Vec<f64>> = likelihood.parameters().iter().map(|p| vec![1.0; p.rows]).collect();
+            let probabilities = likelihood.probabilities(&parameters, &vec![0.0; latents], &vec![1.0; latents]);
             match likelihood.accepts((n - 1) as f64) {
-                Ok(()) => Ok(full),
+                Ok(()) if probabilities.is_some_and(|p| p.len() == n) => Ok(full),
+                Ok(()) => {
+                    let reason =
+                        format!("it does not tell the probabilities of the {n} classes of \"{}\"", target_name());
+                    Err(Error::setting("likelihood", name, reason))
+                }
                 Err(expected) => {
-                    let target = target.column().0;
-                    let reason = format!("the target \"{target}\" has {n} classes, but this is for {expected}");
+                    let reason =
+                        format!("the target \"{}\" has {n} classes, but this is for {expected}", target_name());
                     Err(Error::setting("likelihood", name, reason))
                 }
             }

@@ -55,7 +55,9 @@ pub enum Error {
     #[error(transparent)]
     Model(#[from] dkp::model::Error),
     /// A row for which nothing can be predicted.
-    #[error("row {row}: there is no prediction: its features are too far from those of the training rows")]
+    #[error(
+        "row {row}: there is no prediction: its features are too far from those of the training rows; look for cells of an odd size"
+    )]
     FarRow {
         /// The row of its table, from 1.
         row: usize,

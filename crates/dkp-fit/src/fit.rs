@@ -5,7 +5,7 @@ use crate::{Card, Choices, Config, Error, Fitted, Prepared, Roles};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::model::Model;
-use dkp::train::{Started, Step, Trainer, TrainingError, initialise_with};
+use dkp::train::{StartError, Started, Step, Trainer, initialise_with};
 use dkp_table::Table;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -52,8 +52,10 @@ pub enum Moment<'a> {
         /// Of how many.
         steps: u64,
     },
-    /// That limit could not be trained: the model starts from the scales of the data alone.
-    ColdStart(&'a TrainingError),
+    /// That limit could not be trained or followed: the model starts from the scales of the data alone.
+    ColdStart(&'a StartError),
+    /// The start is over: from now on there is something to keep. The answer does not count.
+    Begin,
     /// A step of the model.
     Train {
         /// The step.
@@ -65,7 +67,8 @@ pub enum Moment<'a> {
     Judge,
 }
 
-/// Sees every moment of a fit, and says whether to go on.
+/// Sees every moment of a fit, and says of every step whether to go on. A fit that is stopped ends with [`Error::Stopped`]: what it had learned is in its
+/// checkpoint, if it has a folder, and else lost.
 pub type Watch<'a> = &'a mut (dyn FnMut(Moment<'_>) -> bool + Send);
 
 impl Fit {
@@ -110,6 +113,7 @@ impl Fit {
             None => Trainer::new(&mut model, &train, options)?,
             Some(state) => Trainer::resume(&mut model, &train, options, state)?,
         };
+        watch(Moment::Begin);
         let every = Duration::from_secs_f64(card.settings.checkpoint_every);
         let mut saved = Instant::now();
         while trainer.state().step < options.steps {
@@ -131,6 +135,7 @@ impl Fit {
             // whatever happens to what follows, the run can be gone on with
             run.checkpoint(trainer.model(), trainer.state(), &digest)?;
         }
+        model.release_memory();
         let tensors = BTreeMap::from([(Course::NAME.to_string(), course.tensor())]);
         let mut fitted = Fitted { model, card, tensors, registry: self.registry.clone() };
         watch(Moment::Judge);

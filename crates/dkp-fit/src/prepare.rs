@@ -39,9 +39,15 @@ struct Known {
 }
 
 impl Fit {
-    /// Reads a table, and one of rows to hold out if there is such; every mistake in table or settings is told here.
+    /// Reads a table, and one of rows to hold out: that which is given, or the file that the settings name. Every mistake in table or settings
+    /// is told here.
     pub fn prepare(&self, table: &Table, test: Option<&Table>) -> Result<Prepared, Error> {
         self.config.check()?;
+        let opened = match (test, &self.config.table.test) {
+            (None, Some(path)) => Some(Table::open(path, &self.config.table.read_options())?),
+            _ => None,
+        };
+        let test = test.or(opened.as_ref());
         let Config { table: roles, model: choices } = &self.config;
         let origin = table.origin();
         let name = roles.target.as_deref().ok_or_else(|| {

@@ -4,7 +4,7 @@ use crate::fit::Course;
 use crate::run::course_of;
 use crate::{Card, Error, Fitted, Metrics, Order, Run};
 use dkp::file::Tensor;
-use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Prediction, Report, TracePoint};
+use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, NumberPrediction, Report, TracePoint};
 use dkp_tape::random::Key;
 use faer::{Mat, Side};
 use std::collections::BTreeMap;
@@ -164,7 +164,7 @@ fn evaluation(card: &Card, tensors: &BTreeMap<String, Tensor>) -> Option<Evaluat
     }
     let [mean, sd, lower, upper, pit] = ["mean", "sd", "lower", "upper", "pit"].map(|n| of(n).map(|t| &t.values));
     let (mean, sd, lower, upper, pit) = (mean?, sd?, lower?, upper?, pit?);
-    let point = |i: usize| Prediction {
+    let point = |i: usize| NumberPrediction {
         observed: observed[i],
         mean: mean[i],
         sd: sd[i],

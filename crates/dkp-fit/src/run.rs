@@ -52,9 +52,7 @@ impl Order {
     /// Opens its tables and prepares them.
     pub fn prepare(&self, fit: &Fit) -> Result<Prepared, Error> {
         let options = self.config.table.read_options();
-        let table = Table::open(&self.data, &options)?;
-        let test = self.config.table.test.as_deref().map(|path| Table::open(path, &options)).transpose()?;
-        fit.prepare(&table, test.as_ref())
+        fit.prepare(&Table::open(&self.data, &options)?, None)
     }
 }
 
@@ -123,7 +121,7 @@ impl Run {
             "gradient_norm": step.gradient_norm,
             "jitter": bound.map_or(0, |b| b.jitter.count),
             "delta": deltas.iter().filter(|d| !d.is_nan()).collect::<Vec<_>>(),
-            "failure": step.failure.as_ref().map(ToString::to_string),
+            "failure": step.failure.as_ref().map(dkp::model::explain),
             "rolled_back": step.rolled_back,
         });
         writeln!(self.metrics, "{line}").map_err(|source| Error::Write { path: self.folder.clone(), source })

@@ -144,6 +144,7 @@ fn a_fit_is_watched_and_can_be_stopped() {
         match moment {
             Moment::Start { .. } => start += 1,
             Moment::Train { .. } => steps += 1,
+            Moment::Begin => assert_eq!((start, steps), (60, 0)),
             Moment::Judge => judged += 1,
             Moment::ColdStart(error) => panic!("{error}"),
         }

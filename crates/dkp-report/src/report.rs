@@ -69,7 +69,7 @@ pub enum Evaluation {
         /// The column that is predicted.
         target: String,
         /// One for each row held out.
-        points: Vec<Prediction>,
+        points: Vec<NumberPrediction>,
         /// Scores.
         metrics: Vec<Fact>,
     },
@@ -88,7 +88,7 @@ pub enum Evaluation {
 
 /// A number that was predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prediction {
+pub struct NumberPrediction {
     /// What was.
     pub observed: f64,
     /// Mean of the prediction.

@@ -5,7 +5,7 @@ mod samples;
 use dkp_report::chart::{
     Axis, BarChart, Confusion, Content, Grid, HeatMap, Ink, LineChart, Mark, Panel, Plot, Series, Spacing,
 };
-use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Prediction, Report, TracePoint, html};
+use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, NumberPrediction, Report, TracePoint, html};
 use samples::Random;
 
 /// Checks that every tag that is opened is closed, in order.
@@ -114,7 +114,7 @@ fn any_report(random: &mut Random) -> Report {
     let evaluation = if random.even() < 0.5 {
         let mut point = || {
             let [observed, mean, sd, lower, upper, pit] = [(); 6].map(|()| a(random));
-            Prediction { observed, mean, sd, lower, upper, pit }
+            NumberPrediction { observed, mean, sd, lower, upper, pit }
         };
         Evaluation::Regression { target: String::new(), points: (0..n).map(|_| point()).collect(), metrics: vec![] }
     } else {
@@ -207,7 +207,7 @@ fn captions_state_what_was_measured() {
     let point = |i: usize| {
         let pit = if i < 20 { 0.02 } else { 0.5 };
         let observed = if i < 10 { 3.0 } else { 0.0 };
-        Prediction { observed, mean: 0.0, sd: 1.0, lower: -1.645, upper: 1.645, pit }
+        NumberPrediction { observed, mean: 0.0, sd: 1.0, lower: -1.645, upper: 1.645, pit }
     };
     let points = (0..100).map(point).collect();
     let evaluation = Evaluation::Regression { target: "y".into(), points, metrics: vec![] };

@@ -2,7 +2,7 @@
 
 use super::{absent, figure, grid, lead, no_figure, tiles};
 use crate::chart::{Axis, DRAWN_SINGLY, Ink, Mark, Plot, Spacing, drawable};
-use crate::report::{Fact, Prediction};
+use crate::report::{Fact, NumberPrediction};
 use crate::statistics::{binomial_band, histogram, robust_range, with_air};
 use crate::text::{count, number, percent};
 
@@ -12,7 +12,7 @@ const SQUARE: (f64, f64) = (400.0, 380.0);
 const FLAT: (f64, f64) = (400.0, 270.0);
 
 /// The section about predictions of numbers.
-pub(super) fn body(target: &str, points: &[Prediction], metrics: &[Fact]) -> String {
+pub(super) fn body(target: &str, points: &[NumberPrediction], metrics: &[Fact]) -> String {
     if points.is_empty() {
         return tiles(metrics)
             + &absent("There are no rows held out, so there is nothing to compare predictions with.");
@@ -25,9 +25,9 @@ pub(super) fn body(target: &str, points: &[Prediction], metrics: &[Fact]) -> Str
     lead(&text) + &tiles(metrics) + &grid(&figures.concat())
 }
 
-fn against_observed(target: &str, points: &[Prediction]) -> String {
+fn against_observed(target: &str, points: &[NumberPrediction]) -> String {
     let title = "Near the dashed line: good predictions";
-    let drawn: Vec<&Prediction> = points.iter().filter(|p| drawable(p.observed) && drawable(p.mean)).collect();
+    let drawn: Vec<&NumberPrediction> = points.iter().filter(|p| drawable(p.observed) && drawable(p.mean)).collect();
     if drawn.is_empty() {
         return no_figure(title, "No row has both a finite observation and a finite prediction.");
     }
@@ -135,7 +135,7 @@ fn pit(pits: &[f64]) -> String {
     figure(title, &plot.inline(), &caption)
 }
 
-fn residuals(target: &str, points: &[Prediction]) -> String {
+fn residuals(target: &str, points: &[NumberPrediction]) -> String {
     let title = "Even scatter: nothing left to learn";
     let standardised = points.iter().map(|p| (p.mean, (p.observed - p.mean) / p.sd)).zip(points);
     let drawn = standardised.filter(|((m, r), p)| drawable(*m) && drawable(*r) && p.sd > 0.0);

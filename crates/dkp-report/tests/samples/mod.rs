@@ -1,6 +1,6 @@
 //! Made-up reports that look like real ones.
 
-use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Prediction, Report, TracePoint};
+use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, NumberPrediction, Report, TracePoint};
 
 /// Even and normal numbers, the same on every machine (xorshift64*).
 pub struct Random(u64);
@@ -72,10 +72,10 @@ pub fn regression(rows: usize) -> Report {
         let mean = 35.0 + 28.0 * (3.0 * x).sin() + 6.0 * random.normal();
         let sd = 3.0 + 4.0 * x;
         let observed = mean + sd * z;
-        Prediction { observed, mean, sd, lower: mean - 1.645 * sd, upper: mean + 1.645 * sd, pit: normal_cdf(z) }
+        NumberPrediction { observed, mean, sd, lower: mean - 1.645 * sd, upper: mean + 1.645 * sd, pit: normal_cdf(z) }
     };
-    let points: Vec<Prediction> = (0..rows).map(|_| predict()).collect();
-    let mean = |of: &dyn Fn(&Prediction) -> f64| points.iter().map(of).sum::<f64>() / rows.max(1) as f64;
+    let points: Vec<NumberPrediction> = (0..rows).map(|_| predict()).collect();
+    let mean = |of: &dyn Fn(&NumberPrediction) -> f64| points.iter().map(of).sum::<f64>() / rows.max(1) as f64;
     let error = format!("{:.1} MPa", mean(&|p| (p.observed - p.mean).powi(2)).sqrt());
     let held = format!("{:.1} %", 100.0 * mean(&|p| f64::from(p.lower <= p.observed && p.observed <= p.upper)));
     let wide = format!("{:.1} MPa", mean(&|p| p.upper - p.lower));

@@ -26,7 +26,7 @@ struct Numbers {
     /// None for −∞.
     best: Option<f64>,
     typical_norms: [Option<f64>; 2],
-    gain: f64,
+    gain: Option<f64>,
     good_adam_steps: u64,
     good_mean_bound: Option<f64>,
 }
@@ -44,7 +44,7 @@ impl Numbers {
             mean_bound: state.mean_bound,
             best: Some(state.best).filter(|b| b.is_finite()),
             typical_norms: state.typical_norms,
-            gain: state.gain,
+            gain: Some(state.gain).filter(|g| g.is_finite()),
             good_adam_steps: good_adam.steps,
             good_mean_bound: *good_mean_bound,
         }
@@ -105,7 +105,7 @@ fn state(model: &Model, numbers: Numbers, tensors: &BTreeMap<String, Tensor>) ->
         mean_bound: numbers.mean_bound,
         best: numbers.best.unwrap_or(f64::NEG_INFINITY),
         typical_norms: numbers.typical_norms,
-        gain: numbers.gain,
+        gain: numbers.gain.unwrap_or(0.0),
         good: (good(model, tensors)?, adam(GOOD, numbers.good_adam_steps)?, numbers.good_mean_bound),
     })
 }

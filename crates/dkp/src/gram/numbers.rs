@@ -69,7 +69,7 @@ pub fn is_regular(gram: &Mat<f64>) -> bool {
 /// L with LLᵀ = K + a little white noise.
 pub fn root_of(k: &Mat<f64>) -> Result<Mat<f64>, Failure> {
     let n = k.nrows();
-    let white = ROOT_WHITE * (0..n).map(|i| k[(i, i)]).sum::<f64>() / n as f64;
+    let white = ROOT_WHITE * ((0..n).map(|i| k[(i, i)]).sum::<f64>() / n as f64);
     let noisy = Mat::from_fn(n, n, |i, j| k[(i, j)] + if i == j { white } else { 0.0 });
     let factor = noisy.llt(faer::Side::Lower).map_err(|LltError::NonPositivePivot { index }| {
         failure("Cholesky factor", n, index, noisy[(index.min(n - 1), index.min(n - 1))])

@@ -85,16 +85,20 @@ pub fn explain(failure: &Failure) -> String {
         section if section.starts_with("layer") => format!("hidden {section}"),
         section => format!("the {section}"),
     };
-    match &failure.problem {
-        Problem::NotPositiveDefinite { size, .. } => format!(
-            "{place}: the {size}×{size} kernel matrix is singular, so the layer can tell some points no longer apart. Rows \
+    format!("{place}: {}", cause(&failure.problem))
+}
+
+/// What happened, why that is likely, and what helps.
+pub(crate) fn cause(problem: &Problem) -> String {
+    match problem {
+        Problem::NotPositiveDefinite { size, value, .. } if value.is_finite() => format!(
+            "the {size}×{size} kernel matrix is singular, so the layer can tell some points no longer apart. Rows \
              that are the same but for rounding, or steps that were too large, are likely causes; a lower learning rate, fewer inducing \
              points or fewer layers would help"
         ),
-        _ => format!(
-            "{place}: a number became too large or is not a number. Cells of a size far beyond the others of their column, or steps that were \
-             too large, are likely causes; mend or leave out such cells, or lower the learning rate"
-        ),
+        _ => "a number became too large or is not a number. Cells of a size far beyond the others of their column, or steps that were \
+              too large, are likely causes; mend or leave out such cells, or lower the learning rate"
+            .to_string(),
     }
 }
 

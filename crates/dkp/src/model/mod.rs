@@ -19,6 +19,7 @@ use programs::Programs;
 pub use architecture::{Architecture, Layer};
 pub(crate) use bound::Gain;
 pub use bound::{Batch, Bound};
+pub(crate) use error::cause;
 pub use error::{Error, Mismatch, explain};
 pub use family::{Family, FamilyOptions, FamilyParts};
 pub use predict::{PosteriorDraw, Prediction};
@@ -70,6 +71,11 @@ impl Model {
     /// Values that an optimiser has found, for the same parameters.
     pub(crate) fn update(&mut self, change: impl FnOnce(&mut Parameters)) {
         change(&mut self.parameters);
+    }
+
+    /// Gives back the memory of the programs that it has been run by; they are recorded again when they are needed.
+    pub fn release_memory(&mut self) {
+        self.programs = Programs::default();
     }
 
     /// δ of the input layer and of each hidden layer, or what else a process calls its concentration; NaN where there is none.

@@ -5,7 +5,7 @@ use super::record::{Points, Recorded, TileResult};
 use super::{Error, Model};
 use crate::likelihoods::{Likelihood, TargetKind};
 use dkp_tape::random::Key;
-use dkp_tape::{Failure, Node, Plan, Visit, Workspace};
+use dkp_tape::{Failure, Node, Plan, Problem, Visit, Workspace};
 use faer::{Mat, MatRef};
 use std::sync::{Arc, Mutex};
 
@@ -139,7 +139,8 @@ fn fill(
 
 /// The point of a tile that failed though parameters had no part in it: the one with the largest feature.
 fn farthest(x: MatRef<'_, f64>, failure: &Failure) -> Option<usize> {
-    let first = failure.place.tile? * WIDTH;
+    let finite = matches!(failure.problem, Problem::NotPositiveDefinite { value, .. } if value.is_finite());
+    let first = failure.place.tile.filter(|_| !finite)? * WIDTH;
     let size = |n: usize| x.col(n).iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     (first..x.ncols().min(first + WIDTH)).max_by(|&a, &b| size(a).total_cmp(&size(b)))
 }

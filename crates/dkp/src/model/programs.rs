@@ -7,8 +7,8 @@ use dkp_tape::Failure;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
-/// Programs that are kept: training alternates between two kinds, and threads that share a model have one each.
-const KEPT: usize = 8;
+/// Programs that are kept: training alternates between two kinds. Threads that share a model find some, and record others.
+const KEPT: usize = 4;
 
 /// Programs that are not in use, those used last at the end.
 #[derive(Default)]

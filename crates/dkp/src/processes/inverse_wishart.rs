@@ -77,6 +77,10 @@ impl Process for InverseWishart {
         Box::new(InverseWishartLaw::posterior(tape, delta, gamma, v))
     }
 
+    fn has_gram_form(&self) -> bool {
+        true
+    }
+
     fn flops(&self, size: usize, points: usize) -> f64 {
         let (m, b) = (size as f64, points as f64);
         // two Cholesky factors, L_qA⁻¹, L_q⁻¹L_p, L⁻¹F, FFᵀ; L⁻¹k, Qᵀ(…), F·u

@@ -63,7 +63,7 @@ pub use wishart::Wishart;
 /// The processes of this crate that inference can handle, by name, and the families made of them.
 pub(crate) fn register(registry: &mut Registry) {
     registry.add_process("deterministic", |_| Ok(Arc::new(Deterministic)));
-    registry.add_process("features(width)", |a| Ok(Arc::new(GaussianFeatures { width: a.count(0, 1..=100_000)? })));
+    registry.add_process("features(width)", |a| Ok(Arc::new(GaussianFeatures { width: a.count(0, 1..=MOST_WIDTH)? })));
     registry.add_process("inverse_wishart", |_| Ok(Arc::new(InverseWishart::HIDDEN)));
     registry.add_family(inverse_wishart::FAMILY);
     registry.add_family(deterministic::FAMILY);
@@ -107,6 +107,12 @@ pub trait Process: Send + Sync {
         true
     }
 
+    /// Whether G₁ ~ this process given XᵀX/N₀ is the law of G₁ = XᵀΩX/N₀, Ω ~ this process given I, so that a model may have either as its
+    /// input layer.
+    fn has_gram_form(&self) -> bool {
+        false
+    }
+
     /// Useful floating-point operations of a draw and its extension to some points, forward and backward, for `dkp bench`.
     fn flops(&self, size: usize, points: usize) -> f64 {
         let _ = (size, points);
@@ -131,7 +137,7 @@ pub struct Before<'a> {
 
 /// Where a layer starts.
 pub struct LayerStart {
-    /// The kernel's parameters.
+    /// The kernel's parameters; those that the layer's limit has too keep its values.
     pub kernel: Vec<f64>,
     /// The process's, in the order of [`Process::parameters`].
     pub own: Vec<Vec<f64>>,
@@ -200,6 +206,9 @@ pub trait PriorProcess: Send + Sync {
     }
 }
 
+/// The widest layer, as [`OutOfRange::unless_width`] says it.
+const MOST_WIDTH: usize = 10_000_000;
+
 /// A number outside its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutOfRange {
@@ -221,7 +230,7 @@ impl OutOfRange {
     /// Whether a layer can have this width.
     pub fn unless_width(width: usize) -> Result<(), OutOfRange> {
         let error = OutOfRange { what: "the width", expected: "from 1 to 10,000,000", value: width as f64 };
-        if (1..=10_000_000).contains(&width) { Ok(()) } else { Err(error) }
+        if (1..=MOST_WIDTH).contains(&width) { Ok(()) } else { Err(error) }
     }
 }
 

@@ -5,15 +5,17 @@ use super::limit::{follow, inherit, limit_of};
 use super::{Step, TrainOptions, Trainer, TrainingError};
 use crate::data::Dataset;
 use crate::gram::numbers::{columns, is_regular, linear_kernel, median_distance, root_of};
+use crate::kernels::Kernel;
 use crate::likelihoods::{Likelihood, ParameterStart};
 use crate::model::layout::layer_name;
-use crate::model::{Architecture, Mismatch, Model, explain};
+use crate::model::{Architecture, Mismatch, Model, cause};
 use crate::output::Posterior;
 use crate::params::{self, Parameters};
-use crate::processes::{Before, Input, OutOfRange};
+use crate::processes::{Before, Input, OutOfRange, Process};
 use dkp_tape::Failure;
 use dkp_tape::random::Key;
 use faer::{Mat, MatRef};
+use std::sync::Arc;
 
 /// Why a model cannot be made for some data.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -34,7 +36,7 @@ pub enum StartError {
         error: OutOfRange,
     },
     /// A layer that has no start.
-    #[error("{layer} cannot start: {}", explain(failure))]
+    #[error("{layer} cannot start: {}", cause(&failure.problem))]
     Layer {
         /// The layer.
         layer: String,
@@ -81,8 +83,8 @@ const WARM_UP_BATCH: usize = 2000;
 pub struct Started {
     /// The model.
     pub model: Model,
-    /// Why its limit could not be trained, if so: it then starts from the scales of the data alone.
-    pub without_limit: Option<TrainingError>,
+    /// Why it does not start from its limit, if so: it then starts from the scales of the data alone.
+    pub without_limit: Option<StartError>,
 }
 
 /// A model for data in unit scales.
@@ -91,7 +93,7 @@ pub struct Started {
 /// inducing points, pseudo-targets and noise.
 pub fn initialise(architecture: Architecture, data: &Dataset, start: Start) -> Result<Model, StartError> {
     let started = initialise_with(architecture, data, start, |_| Ok::<(), StartError>(()), |_| true)?;
-    started.without_limit.map_or(Ok(started.model), |error| Err(error.into()))
+    started.without_limit.map_or(Ok(started.model), Err)
 }
 
 /// [`initialise`] with parameters that are set, frozen or tied before anything is trained, the limit included, and a callback that sees
@@ -111,6 +113,7 @@ pub fn initialise_with<E: From<StartError>>(
     let mut model = place.cold_start(architecture.clone())?;
     let cold = model.parameters().clone();
     adjust(model.parameters_mut())?;
+    let adjusted = model.parameters().clone();
     let mut without_limit = None;
     if start.warm_up > 0 && !architecture.is_deterministic() {
         let mut limit = place.cold_start(limit_of(&architecture))?;
@@ -118,8 +121,13 @@ pub fn initialise_with<E: From<StartError>>(
         let (steps, seed) = (start.warm_up, start.seed);
         let options = TrainOptions { steps, batch: Some(WARM_UP_BATCH), seed, ..TrainOptions::default() };
         match Trainer::new(&mut limit, data, options).map_err(StartError::from)?.run(watch) {
-            Ok(()) => follow(&mut model, &cold, &limit)?,
-            Err(error) => without_limit = Some(error),
+            Ok(()) => without_limit = follow(&mut model, &cold, &limit).err(),
+            Err(error) => without_limit = Some(error.into()),
+        }
+        if without_limit.is_some() {
+            // nothing of what was taken over before the failure
+            model = place.cold_start(architecture)?;
+            *model.parameters_mut() = adjusted;
         }
     }
     Ok(Started { model, without_limit })
@@ -133,9 +141,11 @@ fn check_processes(architecture: &Architecture) -> Result<(), StartError> {
 }
 
 /// Ω, or its equivalent for more features than inducing points, where these allow it.
-fn suited<P>(input: Input<P>, place: &Placed<'_>) -> Input<P> {
+fn suited(input: Input<Arc<dyn Process>>, place: &Placed<'_>) -> Input<Arc<dyn Process>> {
     match input {
-        Input::Omega(process) if place.data.features() > place.chosen.len() && is_regular(&place.gram) => {
+        Input::Omega(process)
+            if process.has_gram_form() && place.data.features() > place.chosen.len() && is_regular(&place.gram) =>
+        {
             Input::Gram(process)
         }
         other => other,
@@ -171,7 +181,7 @@ impl Placed<'_> {
         }
         values.extend(input_start(&architecture, &self.gram, features)?);
         let (of_layers, gram) = layers_start(&architecture, self.gram.clone(), |_, kernel, gram| {
-            kernel.start(median_distance(gram).sqrt(), 1.0)
+            Ok(kernel.start(median_distance(gram).sqrt(), 1.0))
         })?;
         values.extend(of_layers);
         let kernel = architecture.output.start(median_distance(&gram).sqrt(), 1.0);
@@ -225,11 +235,11 @@ pub(super) fn input_start(
 pub(super) fn layers_start(
     architecture: &Architecture,
     mut gram: Mat<f64>,
-    kernel: impl Fn(usize, &dyn crate::kernels::Kernel, &Mat<f64>) -> Vec<f64>,
+    kernel: impl Fn(usize, &dyn Kernel, &Mat<f64>) -> Result<Vec<f64>, StartError>,
 ) -> Result<(Vec<Vec<f64>>, Mat<f64>), StartError> {
     let mut values = Vec::new();
     for (i, layer) in architecture.layers.iter().enumerate() {
-        let parameters = kernel(i, &*layer.kernel, &gram);
+        let parameters = kernel(i, &*layer.kernel, &gram)?;
         let before = Before { kernel: &*layer.kernel, parameters, gram: &gram };
         let failed = |failure| StartError::Layer { layer: layer_name(i), failure };
         let start = layer.process.start(&before).map_err(failed)?;

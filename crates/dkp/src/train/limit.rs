@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The limit: each layer's kernel and process become the kernel that the process names, and the input is fixed.
 pub(super) fn limit_of(a: &Architecture) -> Architecture {
     let layers = a.layers.iter().map(|layer| {
-        let kernel = if layer.process.is_random() { layer.process.limit(&layer.kernel) } else { layer.kernel.clone() };
+        let kernel = layer.process.limit(&layer.kernel);
         Layer { kernel, process: Arc::new(Deterministic) as _ }
     });
     Architecture { input: Input::Fixed, layers: layers.collect(), ..a.clone() }
@@ -62,7 +62,7 @@ pub(super) fn follow(model: &mut Model, cold: &Parameters, limit: &Model) -> Res
     let trained = p.clone();
     let (of_layers, _) = layers_start(&architecture, gram, |i, kernel, _| {
         let names = layout::of_kernel(&layer_name(i), kernel);
-        names.iter().map(|s| trained.get(&s.name).map_or(1.0, |v| v[0])).collect()
+        names.iter().map(|s| Ok(trained.get(&s.name)?[0])).collect()
     })?;
     values.extend(of_layers);
     for (i, layer) in architecture.layers.iter().enumerate() {

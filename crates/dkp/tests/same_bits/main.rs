@@ -169,7 +169,7 @@ fn lines() -> Vec<String> {
             batches,
         ),
         run(
-            "dgp poisson, no scales, own precisions",
+            "dgp poisson, no scales, own noises",
             Architecture {
                 scale_features: false,
                 share_noise: false,
