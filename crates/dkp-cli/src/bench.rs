@@ -29,6 +29,9 @@ pub struct Arguments {
     /// The family of models.
     #[arg(long, value_parser = families(), default_value = "diwp")]
     family: String,
+    /// The family's posterior [default: its first].
+    #[arg(long, value_name = "NAME")]
+    posterior: Option<String>,
     /// The kernel of every layer: sqexp, relu, matern32, …
     #[arg(long, default_value = "sqexp")]
     kernel: String,
@@ -88,6 +91,7 @@ fn measure(a: &Arguments) -> anyhow::Result<()> {
     let data = synthetic(points.max(b), features)?;
     let choices = Choices {
         family: Some(a.family.clone()),
+        posterior: a.posterior.clone(),
         layers: Some(a.layers),
         kernel: vec![a.kernel.clone()],
         width: Some(features as u64),
@@ -98,8 +102,9 @@ fn measure(a: &Arguments) -> anyhow::Result<()> {
         start_steps: Some(0),
         ..Choices::default()
     };
-    let settings = Settings::resolve(&choices, data.points(), features, "gaussian".to_string())?;
-    let architecture = settings.architecture(&Registry::default())?;
+    let registry = Registry::default();
+    let settings = Settings::resolve(&choices, &registry, data.points(), features, "gaussian".to_string())?;
+    let architecture = settings.architecture(&registry)?;
     let s = if architecture.is_deterministic() { 1 } else { settings.draws as usize };
     let (m, layers) = (settings.inducing as usize, a.layers);
     let flops = architecture.flops(features, m, b, s);

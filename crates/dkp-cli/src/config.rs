@@ -27,10 +27,11 @@ pub struct Arguments {
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let config = flags::config(&a.roles, &a.choices, a.config.as_deref())?;
     let likelihood = config.model.likelihood.clone().unwrap_or_default();
+    let registry = Registry::default();
     for name in &config.model.kernel {
-        Registry::default().kernel(name).context("--kernel")?;
+        registry.kernel(name).context("--kernel")?;
     }
-    let settings = Settings::resolve(&config.model, a.rows.max(1), a.features.max(1), likelihood)?;
+    let settings = Settings::resolve(&config.model, &registry, a.rows.max(1), a.features.max(1), likelihood)?;
     let roles =
         section("table", &toml::Table::try_from(&config.table)?, RoleFlags::augment_args(Command::new("table")));
     let mut settings = toml::Table::try_from(&settings)?;

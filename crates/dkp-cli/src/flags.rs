@@ -76,6 +76,10 @@ pub struct ModelFlags {
     #[arg(long, value_parser = families(), help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
+    /// The posterior of a deep inverse Wishart process: paper, or whitened, which lets it use its depth [default: paper].
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub posterior: Option<String>,
     /// Hidden layers [default: 1].
     #[arg(long, value_name = "K", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +92,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "N", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u64>,
-    /// How targets scatter: gaussian, student_t (outliers) or poisson (counts) for regression [default: gaussian]. Classes need no choice.
+    /// How targets scatter: gaussian, varying (noise that varies with the inputs), student_t (outliers) or poisson (counts) for regression [default: gaussian]. Classes need no choice.
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub likelihood: Option<String>,

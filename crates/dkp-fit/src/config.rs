@@ -10,6 +10,9 @@ pub struct Choices {
     /// The family of models, by its name in the [`Registry`](dkp::Registry).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
+    /// The family's posterior, by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub posterior: Option<String>,
     /// Hidden layers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layers: Option<u64>,

@@ -104,7 +104,7 @@ impl Fit {
             }
         };
         let held_out = held_out.map(|d| d.scaled(&feature_scale, &target_scale));
-        let settings = Settings::resolve(choices, raw.points(), encoder.width(), likelihood)?;
+        let settings = Settings::resolve(choices, &self.registry, raw.points(), encoder.width(), likelihood)?;
         let train = raw.scaled(&feature_scale, &target_scale);
         self.check_settings(&settings, &train)?;
         let card = Card {

@@ -31,6 +31,7 @@ const CHECKPOINT_EVERY: f64 = 60.0;
 #[allow(missing_docs)] // they are those of Choices
 pub struct Settings {
     pub family: String,
+    pub posterior: String,
     pub layers: u64,
     pub kernel: Vec<String>,
     pub width: u64,
@@ -61,7 +62,19 @@ pub struct Settings {
 
 impl Settings {
     /// For data with this many points and features, and a likelihood by its full name.
-    pub fn resolve(c: &Choices, points: usize, features: usize, likelihood: String) -> Result<Settings, Error> {
+    pub fn resolve(
+        c: &Choices,
+        registry: &Registry,
+        points: usize,
+        features: usize,
+        likelihood: String,
+    ) -> Result<Settings, Error> {
+        let family = registry.family(c.family.as_deref().unwrap_or(FAMILY)).map_err(|e| Error::named("family", e))?;
+        let posterior = c.posterior.as_deref().unwrap_or(family.posteriors[0]);
+        if !family.posteriors.contains(&posterior) {
+            let reason = format!("{} has {}", family.name, family.posteriors.join(", "));
+            return Err(Error::setting("posterior", posterior, reason));
+        }
         let options = TrainOptions::for_points(points);
         let steps = c.steps.unwrap_or(options.steps);
         let start = Start::for_steps(steps);
@@ -78,7 +91,8 @@ impl Settings {
             }
         };
         Ok(Settings {
-            family: c.family.clone().unwrap_or_else(|| FAMILY.to_string()),
+            family: family.name.to_string(),
+            posterior: posterior.to_string(),
             layers,
             kernel,
             width: c.width.unwrap_or(features.min(WIDEST) as u64),
@@ -121,6 +135,7 @@ impl Settings {
         let likelihood = registry.likelihood(&self.likelihood);
         let likelihood = likelihood.map_err(|e| Error::named("likelihood", e))?;
         let options = FamilyOptions {
+            posterior: &self.posterior,
             width: self.width as usize,
             hidden: [self.delta, self.gamma],
             input: [self.input_delta, self.input_gamma],

@@ -15,7 +15,7 @@
 //! assert_eq!(registry.kernel("twice(scaled(relu))")?.parameters(), ["1.scale", "2.scale"]);
 //! assert_eq!(
 //!     registry.process("invers_wishart").err().unwrap().to_string(),
-//!     "there is no process \"invers_wishart\"; there are deterministic, features(width) and inverse_wishart"
+//!     "there is no process \"invers_wishart\"; there are deterministic, features(width), inverse_wishart and whitened_inverse_wishart"
 //! );
 //! # Ok::<(), dkp::UnknownName>(())
 //! ```
@@ -292,10 +292,10 @@ mod tests {
         for name in kernels.into_iter().chain(others) {
             assert_eq!(r.kernel(name).unwrap().name(), name);
         }
-        for name in ["deterministic", "features(4)", "inverse_wishart"] {
+        for name in ["deterministic", "features(4)", "inverse_wishart", "whitened_inverse_wishart"] {
             assert_eq!(r.process(name).unwrap().name(), name);
         }
-        let one = ["gaussian", "categorical(5)", "student_t", "bernoulli", "poisson"];
+        let one = ["gaussian", "categorical(5)", "varying", "student_t", "bernoulli", "poisson"];
         for name in one.into_iter().chain(["gaussian(2)", "student_t(2)", "bernoulli(3)", "poisson(4)"]) {
             assert_eq!(r.likelihood(name).unwrap().name(), name);
         }

@@ -16,10 +16,12 @@ use std::str::FromStr;
 use std::time::Instant;
 
 /// Every flag, with its default.
-const FLAGS: [(&str, &str); 21] = [
+const FLAGS: [(&str, &str); 23] = [
     ("dataset", "yacht"),
     ("splits", "0-4"),
     ("family", "diwp"),
+    ("posterior", ""),
+    ("likelihood", "gaussian"),
     ("kernel", "sqexp"),
     ("layers", "2"),
     ("steps", "8000"),
@@ -79,12 +81,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (sx, sy) = train.scales();
         let (train, test) = (train.scaled(&sx, &sy), test.scaled(&sx, &sy));
         let options = FamilyOptions {
+            posterior: flags.text("posterior"),
             width: train.features(),
             hidden: [flags.get("delta")?, flags.get("gamma")?],
             input: [flags.get("input-delta")?, flags.get("input-gamma")?],
         };
         let kernels = vec![kernel.clone(); layers + 1];
-        let architecture = family.architecture(&options, &kernels, registry.likelihood("gaussian")?);
+        let architecture = family.architecture(&options, &kernels, registry.likelihood(flags.text("likelihood"))?);
         let seed = 100 * flags.get::<u64>("seed")? + split as u64;
         let warm_up = if flags.text("start-steps").is_empty() { steps } else { flags.get("start-steps")? };
         let mut model = initialise(architecture, &train, Start { inducing: flags.get("m")?, warm_up, seed })?;

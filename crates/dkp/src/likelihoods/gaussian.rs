@@ -99,14 +99,19 @@ impl Likelihood for Gaussian {
 /// sum of variances is Σ c·d, which costs Σ ½c·d/σ² of fit, and the divergence from the prior is Σ ½(c − 1 − log c). The best c is 1/(1 + d/σ²), and
 /// a point then loses ½log(1 + d/σ²) instead of ½d/σ² (Titsias 2025; Bui, Ashman & Turner 2025).
 impl Tightening for Gaussian {
-    fn gain(&self, tape: &mut Tape, parameters: &[Node], present: Node, residual: Node) -> Node {
+    fn gain(&self, tape: &mut Tape, parameters: &[Node], present: Node, _: Latent, residual: Node) -> Node {
         let precision = tape.reciprocal(parameters[0]);
         let ratio = tape.matmul(precision, residual);
-        let grown = tape.affine(ratio, 1.0, 1.0);
-        let loss = tape.ln(grown);
-        let gain = tape.subtract(ratio, loss);
-        let gain = tape.product(present, gain);
-        let twice = tape.sum(gain);
-        tape.affine(twice, 0.5, 0.0)
+        gain_of_ratio(tape, ratio, present)
     }
+}
+
+/// ½Σ(r − log(1 + r)) over the targets that are there, for r = d/σ².
+pub(super) fn gain_of_ratio(tape: &mut Tape, ratio: Node, present: Node) -> Node {
+    let grown = tape.affine(ratio, 1.0, 1.0);
+    let loss = tape.ln(grown);
+    let gain = tape.subtract(ratio, loss);
+    let gain = tape.product(present, gain);
+    let twice = tape.sum(gain);
+    tape.affine(twice, 0.5, 0.0)
 }

@@ -9,6 +9,7 @@ mod gaussian;
 mod poisson;
 mod scalar;
 mod student_t;
+mod varying;
 
 use crate::Registry;
 use dkp_tape::{Node, Tape};
@@ -21,6 +22,7 @@ pub use gaussian::Gaussian;
 pub use poisson::Poisson;
 pub use scalar::{Density, DensityJet, Scalar};
 pub use student_t::StudentT;
+pub use varying::VaryingNoise;
 
 /// A learned, positive parameter of a likelihood: a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +73,7 @@ pub struct Observed {
 pub struct Latent {
     /// Means, latents×B.
     pub mean: Node,
-    /// Variances, latents×B, or one row that all latents share.
+    /// Variances: latents×B, or a row for each of several groups of equally many latents.
     pub variance: Node,
 }
 
@@ -81,8 +83,10 @@ impl Latent {
         if self.variance.rows() == self.mean.rows() {
             return self.variance;
         }
-        let ones = tape.constant(self.mean.rows(), 1, &vec![1.0; self.mean.rows()]);
-        tape.matmul(ones, self.variance)
+        let (latents, groups) = (self.mean.rows(), self.variance.rows());
+        let belongs = |e: usize| f64::from(e % latents * groups / latents == e / latents);
+        let groups = tape.constant(latents, groups, &(0..latents * groups).map(belongs).collect::<Vec<_>>());
+        tape.matmul(groups, self.variance)
     }
 }
 
@@ -101,7 +105,7 @@ pub struct Moments {
 /// gains where smaller ones explain the targets so much better that they are worth their divergence from the prior.
 pub trait Tightening {
     /// What the bound gains, summed over the targets that are there (1 in `present`, targets×B, and else 0), 1×1; `residual` is d, 1×B.
-    fn gain(&self, tape: &mut Tape, parameters: &[Node], present: Node, residual: Node) -> Node;
+    fn gain(&self, tape: &mut Tape, parameters: &[Node], present: Node, latent: Latent, residual: Node) -> Node;
 }
 
 /// How targets follow from latent functions.
@@ -141,6 +145,12 @@ pub trait Likelihood: Send + Sync {
         None
     }
 
+    /// Latents come in groups of equally many, whose pseudo-targets at the inducing points share a noise: for each group the deviation at which that
+    /// starts, given the one that the data suggest for targets.
+    fn pseudo_noises(&self, deviation: f64) -> Vec<f64> {
+        vec![deviation]
+    }
+
     /// Where the latents of a point start, given its targets (0 where one is missing).
     fn initial(&self, y: &[f64]) -> Vec<f64>;
 
@@ -173,6 +183,7 @@ pub trait Likelihood: Send + Sync {
 pub(crate) fn register(registry: &mut Registry) {
     let targets = |a: &crate::registry::Arguments<'_>| if a.is_empty() { Ok(1) } else { a.count(0, 1..=100_000) };
     registry.add_likelihood("gaussian[(targets)]", move |a| Ok(Arc::new(Gaussian::new(targets(a)?))));
+    registry.add_likelihood("varying[(targets)]", move |a| Ok(Arc::new(VaryingNoise::new(targets(a)?))));
     registry.add_likelihood("student_t[(targets)]", move |a| Ok(Arc::new(Scalar::several(StudentT, targets(a)?))));
     registry.add_likelihood("bernoulli[(targets)]", move |a| Ok(Arc::new(Scalar::several(Bernoulli, targets(a)?))));
     registry.add_likelihood("poisson[(targets)]", move |a| Ok(Arc::new(Scalar::several(Poisson, targets(a)?))));

@@ -293,6 +293,9 @@ fn gradients() {
     };
     check(&Gaussian::new(1), cases::matrix(3, 1, 5), vec![mat![[0.4]]], false);
     check(&Gaussian::new(3), cases::matrix(3, 3, 5), vec![mat![[0.4], [0.2], [1.1]]], true);
+    for shared in [false, true] {
+        check(&VaryingNoise::new(2), cases::matrix(3, 2, 5), vec![mat![[0.4], [0.2]], mat![[0.9], [1.3]]], shared);
+    }
     check(&Gaussian::new(3), cases::matrix(3, 3, 5), vec![mat![[0.4], [0.2], [1.1]]], false);
     check(&Scalar::new(StudentT), cases::matrix(3, 1, 5), vec![mat![[0.4]], mat![[3.4]]], false);
     check(&Scalar::new(Bernoulli), mat![[0.0, 1.0, 1.0, 0.0, 1.0]], vec![], false);
@@ -320,7 +323,9 @@ fn the_gain_is_that_of_the_best_joint_posterior() {
     let present = mat![[1.0, 1.0, 1.0, 0.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0]];
     let gain = |tape: &mut Tape, noise: Node, residual: Node| {
         let present = crate::distributions::constant(tape, present.as_ref());
-        Gaussian::new(2).tightening().unwrap().gain(tape, &[noise], present, residual)
+        // which constant noise does not ask for
+        let latent = Latent { mean: present, variance: residual };
+        Gaussian::new(2).tightening().unwrap().gain(tape, &[noise], present, latent, residual)
     };
     let mut tape = Tape::new("gain");
     let [v, d] = [&noise, &residual].map(|m| crate::distributions::constant(&mut tape, m.as_ref()));
@@ -387,4 +392,34 @@ fn few_posterior_draws_take_more_latent_draws() {
     // those of many posterior draws are as before
     let many = likelihood.refined(100).unwrap().probabilities(&[], &mean, &variance);
     assert_eq!(many, likelihood.probabilities(&[], &mean, &variance));
+}
+
+/// Noise that varies, against integrals over both latents, and its bound with the gain against constant noise where g is certain.
+#[test]
+fn varying_noise_is_the_integral_over_its_logarithm() {
+    let likelihood = VaryingNoise::new(1);
+    let theta = [vec![0.3], vec![0.8]];
+    let log_normal = |y: f64, mean: f64, v: f64| -0.5 * ((std::f64::consts::TAU * v).ln() + (y - mean).powi(2) / v);
+    for (y, m, v, g, s) in [(0.7, 0.2, 0.5, -0.4, 0.3), (-2.0, 0.1, 0.02, 1.2, 1.5), (3.0, 0.0, 0.1, -1.0, 0.8)] {
+        let (mean, variance) = ([m, g], [v, s]);
+        let noise = |z: f64| 0.3 * (0.8 * (g + f64::sqrt(s) * z)).exp();
+        // E log p(y|f, g) = E_g of the normal's expectation over f
+        let direct = integrate(0.0, 1.0, |z| log_normal(y, m, noise(z)) - 0.5 * v / noise(z));
+        let (values, latents) = (mat![[y]], (mat![[m], [g]], mat![[v], [s]]));
+        let ours = expected(&likelihood, &theta, &values, &mat![[1.0]], &latents.0, &latents.1);
+        assert!((ours - direct).abs() < 1e-6 * direct.abs().max(1.0), "{ours} and {direct}");
+        let direct = integrate(0.0, 1.0, |z| log_normal(y, m, v + noise(z)).exp()).ln();
+        let ours = likelihood.log_density(&theta, &[y], &mean, &variance);
+        assert!((ours - direct).abs() < 1e-6 * direct.abs().max(1.0), "{ours} and {direct}");
+        let below = |z: f64| 0.5 * libm::erfc((m - y) / (2.0 * (v + noise(z))).sqrt());
+        let (ours, direct) = (likelihood.cdf(&theta, 0, y, &mean, &variance), integrate(0.0, 1.0, below));
+        assert!((ours - direct).abs() < 1e-6, "{ours} and {direct}");
+        let moments = likelihood.moments(&theta, 0, &mean, &variance);
+        let direct = integrate(0.0, 1.0, noise);
+        assert!((moments.noise / direct - 1.0).abs() < 1e-6 && moments.mean == m && moments.model == v);
+        // where g is 0 for certain the noise is constant
+        let one = Gaussian::new(1).log_density(&theta[..1], &[y], &[m], &[v]);
+        let varying = likelihood.log_density(&theta, &[y], &[m, 0.0], &[v, 0.0]);
+        assert!((one - varying).abs() < 1e-12);
+    }
 }

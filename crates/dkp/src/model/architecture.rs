@@ -2,7 +2,7 @@
 
 use crate::kernels::Kernel;
 use crate::likelihoods::Likelihood;
-use crate::processes::{Deterministic, GaussianFeatures, Input, InverseWishart, Process};
+use crate::processes::{Deterministic, GaussianFeatures, Input, InverseWishart, Process, WhitenedInverseWishart};
 use std::sync::Arc;
 
 /// A kernel and the process that follows it.
@@ -36,7 +36,7 @@ pub struct Architecture {
     pub output: Arc<dyn Kernel>,
     /// How targets follow.
     pub likelihood: Arc<dyn Likelihood>,
-    /// Whether all outputs share the noise of their pseudo-targets.
+    /// Whether outputs share the noise of their pseudo-targets: all of them, or those of a [group](Likelihood::pseudo_noises).
     pub share_noise: bool,
 }
 
@@ -45,6 +45,12 @@ impl Architecture {
     pub fn diwp(kernel: Arc<dyn Kernel>, hidden: usize, likelihood: Arc<dyn Likelihood>) -> Architecture {
         let input = Input::Omega(Arc::new(InverseWishart::INPUT) as Arc<dyn Process>);
         Architecture::of(input, Arc::new(InverseWishart::HIDDEN), kernel, hidden, likelihood)
+    }
+
+    /// The same with posteriors over whitened Bartlett factors ([`WhitenedInverseWishart`]).
+    pub fn whitened_diwp(kernel: Arc<dyn Kernel>, hidden: usize, likelihood: Arc<dyn Likelihood>) -> Architecture {
+        let input = Input::Omega(Arc::new(WhitenedInverseWishart::INPUT) as Arc<dyn Process>);
+        Architecture::of(input, Arc::new(WhitenedInverseWishart::HIDDEN), kernel, hidden, likelihood)
     }
 
     /// A Gaussian process with the kernel of an infinitely wide network of `hidden` layers.
@@ -75,8 +81,13 @@ impl Architecture {
         self.input.process().into_iter().chain(of_layers).all(|p| !p.is_random())
     }
 
-    /// How many noises the pseudo-targets of the outputs have.
-    pub(crate) fn noises(&self) -> usize {
-        if self.share_noise { 1 } else { self.likelihood.latents() }
+    /// The deviations of the noises of the outputs' pseudo-targets, given that which the data suggest: one for each noise that there is.
+    pub(crate) fn pseudo_noises(&self, deviation: f64) -> Vec<f64> {
+        let groups = self.likelihood.pseudo_noises(deviation);
+        if self.share_noise {
+            return groups;
+        }
+        let each = self.likelihood.latents() / groups.len();
+        groups.into_iter().flat_map(|d| std::iter::repeat_n(d, each)).collect()
     }
 }

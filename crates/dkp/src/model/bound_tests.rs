@@ -4,7 +4,7 @@ use super::inference_tests::{data, gaussian, inputs, model, sq_exp};
 use super::*;
 use crate::gram::white;
 use crate::kernels::{Matern52, Relu};
-use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Likelihood, Poisson, Scalar, StudentT};
+use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Likelihood, Poisson, Scalar, StudentT, VaryingNoise};
 use dkp_tape::gradcheck::{cases, compare};
 use dkp_tape::random::Key;
 use faer::linalg::solvers::{DenseSolveCore as _, Solve as _};
@@ -213,6 +213,8 @@ fn gradients_of_every_family() {
     let x = cases::matrix(1, 9, 7);
     let wide = Dataset::new(x.as_ref(), Mat::from_fn(1, 7, |_, n| x[(0, n)]).as_ref()).unwrap();
     check_gradients("wide", Architecture::diwp(sq_exp(), 1, gaussian()), &wide, 1e-5);
+    check_gradients("whitened", Architecture::whitened_diwp(sq_exp(), 1, gaussian()), &data, 1e-5);
+    check_gradients("whitened, wide", Architecture::whitened_diwp(sq_exp(), 1, gaussian()), &wide, 1e-5);
 }
 
 #[test]
@@ -229,6 +231,7 @@ fn gradients_of_every_likelihood() {
         check_gradients(name, architecture, data, 1e-5);
     };
     check("Student-t", Arc::new(Scalar::new(StudentT)), &smooth);
+    check("varying", Arc::new(VaryingNoise::new(1)), &smooth);
     check("Bernoulli", Arc::new(Scalar::new(Bernoulli)), &with(&|n| (n % 2) as f64, 1));
     check("Poisson", Arc::new(Scalar::new(Poisson)), &with(&|n| (n % 4) as f64, 1));
     check("categorical", Arc::new(Categorical::new(3)), &with(&|n| (n % 3) as f64, 1));

@@ -13,8 +13,10 @@ pub struct Family {
     pub name: &'static str,
     /// Its name in words.
     pub title: &'static str,
+    /// Posteriors that there are, by name; the first is the default.
+    pub posteriors: &'static [&'static str],
     /// What its models are made of.
-    pub parts: fn(&FamilyOptions) -> FamilyParts,
+    pub parts: fn(&FamilyOptions<'_>) -> FamilyParts,
 }
 
 /// The input layer, and the process of hidden layers.
@@ -22,7 +24,9 @@ pub type FamilyParts = (Input<Arc<dyn Process>>, Arc<dyn Process>);
 
 /// What a family may want to be told.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FamilyOptions {
+pub struct FamilyOptions<'a> {
+    /// One of the family's posteriors; another name stands for the first.
+    pub posterior: &'a str,
     /// Features of a layer, where layers have such.
     pub width: usize,
     /// δ and γ of hidden layers, where they start.
@@ -40,7 +44,7 @@ impl Family {
     #[track_caller]
     pub fn architecture(
         &self,
-        options: &FamilyOptions,
+        options: &FamilyOptions<'_>,
         kernels: &[Arc<dyn Kernel>],
         likelihood: Arc<dyn Likelihood>,
     ) -> Architecture {

@@ -54,7 +54,7 @@ impl Architecture {
 
     /// The parameters of the output layer, without its kernel.
     pub(crate) fn of_output(&self, inducing: usize) -> Vec<Shape> {
-        let own = Posterior::parameters(inducing, self.likelihood.latents(), self.noises());
+        let own = Posterior::parameters(inducing, self.likelihood.latents(), self.pseudo_noises(1.0).len());
         own.into_iter().map(|s| s.within(OUTPUT)).collect()
     }
 

@@ -60,7 +60,8 @@ impl Model {
                 let start = ((tile * WIDTH + j) * draws + draw) * stride;
                 let (means, variances) = components[start..start + stride].split_at_mut(latents);
                 means.iter_mut().enumerate().for_each(|(i, m)| *m = mean[(i, j)]);
-                let row = |i: usize| if variance.nrows() == 1 { 0 } else { i };
+                // a row for each group of latents
+                let row = |i: usize| i * variance.nrows() / latents;
                 variances.iter_mut().enumerate().for_each(|(i, v)| *v = variance[(row(i), j)]);
             }
         };

@@ -14,7 +14,7 @@ use dkp_tape::{Lower, Node, Tape};
 #[derive(Clone, Debug)]
 pub struct Posterior {
     targets: Node,
-    /// Shared by all outputs or one for each.
+    /// Each shared by equally many outputs: the first ones, the next ones, and so on.
     noises: Vec<Noise>,
 }
 
@@ -36,15 +36,17 @@ impl Noise {
 }
 
 impl Posterior {
-    /// Pseudo-targets v, M×outputs, and roots H of their noise: one for all outputs, or one for each.
+    /// Pseudo-targets v, M×outputs, and roots H of their noise: one for all outputs, one for each, or one for each of several groups of
+    /// equally many.
     ///
     /// # Panics
     ///
-    /// If the number of roots is neither one nor that of the outputs.
+    /// If the outputs cannot be divided into as many groups as there are roots.
     #[track_caller]
     pub fn new(tape: &mut Tape, targets: Node, roots: &[Lower]) -> Posterior {
         let (count, outputs) = (roots.len(), targets.cols());
-        assert!(count == 1 || count == outputs, "Posterior: {count} noises for {outputs} outputs");
+        let divides = count > 0 && outputs.is_multiple_of(count);
+        assert!(divides, "Posterior: {count} noises for {outputs} outputs");
         Posterior { targets, noises: roots.iter().map(|&root| Noise::new(tape, root)).collect() }
     }
 
@@ -59,10 +61,10 @@ impl Posterior {
         all
     }
 
-    /// Values of these for given pseudo-targets, by columns, all with independent noise of one deviation.
-    pub fn start(targets: &[f64], inducing: usize, noises: usize, deviation: f64) -> Vec<Vec<f64>> {
-        let noise = || [vec![deviation; inducing], vec![0.0; inducing * inducing]];
-        std::iter::once(targets.to_vec()).chain((0..noises).flat_map(|_| noise())).collect()
+    /// Values of these for given pseudo-targets, by columns, and independent noises of these deviations.
+    pub fn start(targets: &[f64], inducing: usize, deviations: &[f64]) -> Vec<Vec<f64>> {
+        let noise = |d: &f64| [vec![*d; inducing], vec![0.0; inducing * inducing]];
+        std::iter::once(targets.to_vec()).chain(deviations.iter().flat_map(noise)).collect()
     }
 
     /// Records what follows from the parameters, in their order.
@@ -82,13 +84,13 @@ impl Posterior {
 
     /// What follows from the kernel at the inducing points.
     pub fn given(&self, tape: &mut Tape, kernel: Block) -> Given {
-        let shared = self.noises.len() == 1;
+        let each = self.outputs() / self.noises.len();
         let mut groups = Vec::new();
         let mut divergence: Option<Node> = None;
         for (i, &noise) in self.noises.iter().enumerate() {
-            let targets = match shared {
+            let targets = match each == self.outputs() {
                 true => self.targets,
-                false => tape.slice(self.targets, 0..self.targets.rows(), i..i + 1),
+                false => tape.slice(self.targets, 0..self.targets.rows(), i * each..(i + 1) * each),
             };
             let (group, own) = Group::new(tape, kernel, noise, targets);
             divergence = Some(divergence.map_or(own, |d| tape.add(d, own)));
@@ -130,7 +132,7 @@ impl Given {
         tape.beside(&columns)
     }
 
-    /// Mean, outputs×B, and variance at data points: a matrix outputs×B or, where outputs share it, a row.
+    /// Mean, outputs×B, and variance at data points: a row for each noise, which the outputs of its group share.
     ///
     /// # Panics
     ///

@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub(super) const FAMILY: Family = Family {
     name: "nngp",
     title: "infinitely wide network (NNGP)",
+    posteriors: &["exact"],
     parts: |_| (Input::Fixed, Arc::new(Deterministic)),
 };
 

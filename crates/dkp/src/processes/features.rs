@@ -16,6 +16,7 @@ use std::sync::Arc;
 pub(super) const FAMILY: Family = Family {
     name: "dgp",
     title: "deep Gaussian process",
+    posteriors: &["shared"],
     parts: |options| (Input::Fixed, Arc::new(GaussianFeatures { width: options.width })),
 };
 
@@ -45,7 +46,7 @@ impl GaussianFeatures {
         let features = principal_features(gram, self.width)?;
         let noise = NOISE * median_distance(gram).sqrt();
         let passed = faer::Scale(1.0 / self.width as f64) * (&features * features.transpose());
-        Ok((Posterior::start(&columns(&features), gram.nrows(), 1, noise), passed))
+        Ok((Posterior::start(&columns(&features), gram.nrows(), &[noise]), passed))
     }
 }
 

@@ -9,7 +9,7 @@ use dkp_tape::gradcheck::{cases, gradcheck};
 use faer::{Mat, mat};
 
 /// Everything that a process does, as one matrix: both blocks, and its term of the bound.
-fn everything(tape: &mut Tape, process: &dyn Law, x: &[Node], theta: &[Node], jointly: bool) -> Node {
+pub(super) fn everything(tape: &mut Tape, process: &dyn Law, x: &[Node], theta: &[Node], jointly: bool) -> Node {
     tape.points(x[1].cols());
     let ii = Block::from_features(tape, x[0]);
     let gram = if jointly {

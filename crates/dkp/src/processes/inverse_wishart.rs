@@ -1,6 +1,6 @@
 //! The inverse Wishart process.
 
-use super::{Draw, Extension, Input, Law, OutOfRange, PriorProcess, Process, RootDraw};
+use super::{Draw, Extension, Input, Law, OutOfRange, PriorProcess, Process, RootDraw, WhitenedInverseWishart};
 use crate::distributions::{self, DegreesOfFreedom};
 use crate::gram::numbers::columns;
 use crate::gram::white::{Noisy, noisy, noisy_data};
@@ -16,9 +16,17 @@ use std::sync::Arc;
 pub(super) const FAMILY: Family = Family {
     name: "diwp",
     title: "deep inverse Wishart process",
-    parts: |options| {
-        let process = |[delta, gamma]: [f64; 2]| Arc::new(InverseWishart { delta, gamma });
-        (Input::Omega(process(options.input)), process(options.hidden))
+    posteriors: &["paper", "whitened"],
+    parts: |options| match options.posterior {
+        "whitened" => {
+            let of = |start: WhitenedInverseWishart, delta: f64| Arc::new(WhitenedInverseWishart { delta, ..start });
+            let input = of(WhitenedInverseWishart::INPUT, options.input[0]);
+            (Input::Omega(input), of(WhitenedInverseWishart::HIDDEN, options.hidden[0]))
+        }
+        _ => {
+            let process = |[delta, gamma]: [f64; 2]| Arc::new(InverseWishart { delta, gamma });
+            (Input::Omega(process(options.input)), process(options.hidden))
+        }
     },
 };
 
@@ -126,7 +134,13 @@ struct Posterior {
 
 /// ½(δ+M+2), the shape of the inverse gamma variate that extends a draw by one point.
 #[derive(Clone, Copy, Debug)]
-struct ExtensionShape(Node);
+pub(super) struct ExtensionShape(Node);
+
+impl ExtensionShape {
+    pub fn new(tape: &mut Tape, delta: Node, size: usize) -> ExtensionShape {
+        ExtensionShape(tape.affine(delta, 0.5, 0.5 * (size as f64 + 2.0)))
+    }
+}
 
 impl InverseWishartLaw {
     /// The prior over `size` points, with δ > 0.
@@ -134,9 +148,9 @@ impl InverseWishartLaw {
     pub fn prior(tape: &mut Tape, delta: Node, size: usize) -> InverseWishartLaw {
         let m = size as f64;
         let nu = tape.affine(delta, 1.0, m + 1.0);
-        let shape = tape.affine(delta, 0.5, 0.5 * (m + 2.0));
+        let extension = ExtensionShape::new(tape, delta, size);
         let prior = DegreesOfFreedom::new(tape, nu, size);
-        InverseWishartLaw { delta, prior, posterior: None, extension: ExtensionShape(shape) }
+        InverseWishartLaw { delta, prior, posterior: None, extension }
     }
 
     /// The posterior with V, M×any, and γ ≥ 0.
@@ -199,16 +213,16 @@ impl Law for InverseWishartLaw {
 ///
 /// With G_ii = FFᵀ and Q = L⁻¹F, which is lower-triangular and close to a multiple of the identity, b is not needed: u = Fᵀb =
 /// Qᵀ(w + √g·ε), g_it = F·u and g_tt = δg + uᵀu. That is one solve and two triangular products a point.
-struct InverseWishartExtension {
-    delta: Node,
-    shape: ExtensionShape,
+pub(super) struct InverseWishartExtension {
+    pub delta: Node,
+    pub shape: ExtensionShape,
     /// L with K_ii = LLᵀ.
-    factor: Lower,
+    pub factor: Lower,
     /// F with G_ii = FFᵀ.
-    root: Lower,
+    pub root: Lower,
     /// Q = L⁻¹F.
-    white_root: Lower,
-    gram: Block,
+    pub white_root: Lower,
+    pub gram: Block,
 }
 
 impl Extension for InverseWishartExtension {

@@ -40,6 +40,7 @@ mod finite_network;
 mod input;
 mod inverse_wishart;
 mod residual_wishart;
+mod whitened;
 mod wishart;
 
 use crate::Registry;
@@ -58,6 +59,7 @@ pub use input::{Input, InputDraw, Scaling};
 pub(crate) use input::{features_of, identity};
 pub use inverse_wishart::{InverseWishart, InverseWishartLaw};
 pub use residual_wishart::ResidualWishart;
+pub use whitened::{WhitenedInverseWishart, WhitenedLaw, WhitenedStart};
 pub use wishart::Wishart;
 
 /// The processes of this crate that inference can handle, by name, and the families made of them.
@@ -65,6 +67,7 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.add_process("deterministic", |_| Ok(Arc::new(Deterministic)));
     registry.add_process("features(width)", |a| Ok(Arc::new(GaussianFeatures { width: a.count(0, 1..=MOST_WIDTH)? })));
     registry.add_process("inverse_wishart", |_| Ok(Arc::new(InverseWishart::HIDDEN)));
+    registry.add_process("whitened_inverse_wishart", |_| Ok(Arc::new(WhitenedInverseWishart::HIDDEN)));
     registry.add_family(inverse_wishart::FAMILY);
     registry.add_family(deterministic::FAMILY);
     registry.add_family(features::FAMILY);
@@ -242,3 +245,5 @@ mod posterior_tests;
 mod prior_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod whitened_tests;

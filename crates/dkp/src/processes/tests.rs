@@ -117,7 +117,7 @@ pub(super) fn assert_inverse_wishart(what: &str, draws: &[Mat<f64>], psi: &Mat<f
 }
 
 /// Fails unless the draws are from W⁻¹(δK, δ+P+1).
-fn assert_inverse_wishart_process(what: &str, draws: &[Mat<f64>], kernel: &Mat<f64>) {
+pub(super) fn assert_inverse_wishart_process(what: &str, draws: &[Mat<f64>], kernel: &Mat<f64>) {
     assert_inverse_wishart(what, draws, &(faer::Scale(DELTA) * kernel), DELTA + kernel.nrows() as f64 + 1.0);
 }
 

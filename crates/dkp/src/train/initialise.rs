@@ -192,7 +192,7 @@ impl Placed<'_> {
         // a pseudo-target stands for N/M points
         let deviation = (noise * m as f64 / self.data.points() as f64).sqrt();
         let targets = self.pseudo_targets(&*architecture.likelihood);
-        values.extend(Posterior::start(&targets, m, architecture.noises(), deviation));
+        values.extend(Posterior::start(&targets, m, &architecture.pseudo_noises(deviation)));
         values.extend(learned.iter().map(|p| {
             let value = match p.start {
                 ParameterStart::At(value) => value,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::Dataset;
 use crate::kernels::{Kernel, Relu, SquaredExponential};
-use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Likelihood, Scalar, StudentT};
+use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Likelihood, Scalar, StudentT, VaryingNoise};
 use crate::model::{Architecture, Batch, Gain, Model};
 use crate::params::Parameters;
 use crate::processes::InverseWishart;
@@ -433,6 +433,42 @@ fn two_functions_are_learned_from_incomplete_targets_with_outliers() {
         // closer than an observation would be; the scale of 80 normal values with outliers, ± 10 %
         assert!(rmse < scales[t], "target {t}: {rmse}");
         assert!((learned[t] / scales[t]).ln().abs() < 0.4, "target {t}: {learned:?}");
+    }
+}
+
+/// Noise whose deviation grows tenfold along x is found; constant noise is found to be constant, at no cost to the bound.
+#[test]
+fn noise_that_varies_is_found_and_constant_noise_too() {
+    let points = 400;
+    let x = Mat::from_fn(1, points, |_, n| 6.0 * n as f64 / (points - 1) as f64 - 3.0);
+    let mut normals = vec![0.0; points];
+    dkp_tape::random::fill_normal(Key::new(21).stream(0, 0), points, |_| 0, &mut normals);
+    let fitted = |deviation: &dyn Fn(f64) -> f64, likelihood: Arc<dyn Likelihood>| {
+        let y = Mat::from_fn(1, points, |_, n| x[(0, n)].sin() + deviation(x[(0, n)]) * normals[n]);
+        let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
+        let architecture = Architecture::nngp(Arc::new(SquaredExponential), 0, likelihood);
+        let mut model = initialise(architecture, &data, start(20)).unwrap();
+        let options = TrainOptions { steps: 6000, ..TrainOptions::default() };
+        Trainer::new(&mut model, &data, options).unwrap().run(|s| s.failure.is_none()).unwrap();
+        let prediction = model.predict(x.as_ref(), 1, Key::new(0)).unwrap();
+        let found: Vec<f64> = (0..points).map(|n| prediction.moments(n, 0).noise.sqrt()).collect();
+        (found, model.bound(&data, 1, Key::new(0)).unwrap().total)
+    };
+    let varying = || -> Arc<dyn Likelihood> { Arc::new(VaryingNoise::new(1)) };
+    let grows = |x: f64| 0.1 * (0.3 * (x + 3.0) * 10_f64.ln() / 1.8).exp();
+    let (found, bound) = fitted(&grows, varying());
+    let (_, one) = fitted(&grows, Arc::new(Gaussian::new(1)));
+    assert!(bound > one + 0.2, "{bound} and {one}");
+    // about 60 points tell of the noise at each place: a deviation is known to 10 %
+    for n in [40, 130, 200, 270, 360] {
+        let ratio = (found[n] / grows(x[(0, n)])).ln();
+        assert!(ratio.abs() < 0.35, "{n}: {} and {}", found[n], grows(x[(0, n)]));
+    }
+    let (found, bound) = fitted(&|_| 0.3, varying());
+    let (_, one) = fitted(&|_| 0.3, Arc::new(Gaussian::new(1)));
+    assert!(bound > one - 0.01, "{bound} and {one}");
+    for n in [20, 130, 200, 270, 380] {
+        assert!((found[n] / 0.3).ln().abs() < 0.2, "{n}: {}", found[n]);
     }
 }
 
