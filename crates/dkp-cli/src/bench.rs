@@ -27,13 +27,13 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Workload::Boston)]
     problem: Workload,
     /// The family of models.
-    #[arg(long, value_parser = families(), default_value = "diwp")]
+    #[arg(long, value_parser = families(), default_value = dkp_fit::FAMILY)]
     family: String,
     /// The family's posterior [default: its first].
     #[arg(long, value_name = "NAME")]
     posterior: Option<String>,
     /// The kernel of every layer: sqexp, relu, matern32, …
-    #[arg(long, default_value = "sqexp")]
+    #[arg(long, default_value = dkp_fit::KERNEL)]
     kernel: String,
     /// Hidden layers: inverse-Wishart ones after the input's for diwp.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=50))]

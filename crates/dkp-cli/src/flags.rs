@@ -230,3 +230,34 @@ fn delimiter(text: &str) -> Result<char, String> {
         _ => Err("expected one ASCII character, or tab".to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The defaults that help texts tell, where these are a number or a word, are those that a fit has.
+    #[test]
+    fn help_texts_tell_the_defaults() {
+        let (choices, registry) = (dkp_fit::Choices::default(), dkp_fit::Registry::default());
+        let settings = dkp_fit::Settings::resolve(&choices, &registry, 1000, 10, "gaussian".to_string()).unwrap();
+        let settings = toml::Table::try_from(&settings).unwrap();
+        let command = ModelFlags::augment_args(clap::Command::new("model"));
+        let mut compared = 0;
+        for argument in command.get_arguments() {
+            let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+            let Some((_, told)) = help.split_once("[default: ") else { continue };
+            let told = told.split(']').next().unwrap_or_default();
+            let value = match &settings[argument.get_id().as_str()] {
+                toml::Value::String(text) => text.clone(),
+                toml::Value::Array(texts) => texts[0].as_str().unwrap_or_default().to_string(),
+                other => other.to_string(),
+            };
+            if !told.contains(' ') {
+                let same = told == value || told.parse::<f64>().is_ok_and(|v| value.parse() == Ok(v));
+                assert!(same, "--{}: {told} and {value}", argument.get_id());
+                compared += 1;
+            }
+        }
+        assert!(compared > 12, "{compared}");
+    }
+}

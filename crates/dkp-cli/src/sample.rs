@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 #[command(verbatim_doc_comment)]
 pub struct Arguments {
     /// The family.
-    #[arg(long, value_parser = priors(), default_value = "diwp")]
+    #[arg(long, value_parser = priors(), default_value = dkp_fit::FAMILY)]
     family: String,
     /// What to write: functions, or the last layer's Gram matrix.
     #[arg(long, value_enum, default_value_t = What::Functions)]
@@ -32,16 +32,16 @@ pub struct Arguments {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=50))]
     layers: u64,
     /// The kernel of every layer; bnn has its own.
-    #[arg(long, value_name = "KERNEL", default_value = "sqexp")]
+    #[arg(long, value_name = "KERNEL", default_value = dkp_fit::KERNEL)]
     kernel: String,
     /// The kernel's parameters, in its order [default: 1 each].
     #[arg(long, value_name = "VALUE", value_delimiter = ',')]
     parameters: Vec<f64>,
     /// δ of inverse-Wishart layers.
-    #[arg(long, value_name = "δ", default_value_t = 10.0)]
+    #[arg(long, value_name = "δ", default_value_t = PriorFamily::DELTA)]
     delta: f64,
     /// Width of finite layers.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = PriorFamily::WIDTH)]
     width: usize,
     /// How many functions.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]

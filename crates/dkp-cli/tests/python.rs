@@ -67,7 +67,7 @@ fn python_opens_a_model_file() {
     let output = Command::new(python).args(["-c", SCRIPT, "flats.dkp"]).current_dir(place.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(seen["format"], 1);
+    assert_eq!(seen["format"], 2);
     assert_eq!(seen["inducing"], serde_json::json!([7, 15]));
     assert_eq!(seen["held_out"], serde_json::json!([12]));
     let told: Value = serde_json::from_str(&place.done(&["inspect", "flats.dkp", "--json"]).out).unwrap();

@@ -50,7 +50,7 @@ pub use prepare::Prepared;
 pub use report::report_of_run;
 pub use roles::{Roles, Task};
 pub use run::{Checkpoint, Order, Run};
-pub use settings::{EVALUATION_DRAWS, PREDICTION_DRAWS, Settings};
+pub use settings::{EVALUATION_DRAWS, FAMILY, KERNEL, PREDICTION_DRAWS, Settings};
 
 /// The code of the README compiles and runs.
 #[cfg(doctest)]

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The family, if nothing is said.
-const FAMILY: &str = "diwp";
-/// The kernel.
-const KERNEL: &str = "sqexp";
+pub const FAMILY: &str = "diwp";
+/// The kernel, if nothing is said.
+pub const KERNEL: &str = "sqexp";
 /// Hidden layers.
 const LAYERS: u64 = 1;
 /// Features of a deep Gaussian process's layers: as many as the data have, at most this.

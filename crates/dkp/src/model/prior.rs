@@ -89,6 +89,13 @@ pub struct PriorFamily {
     pub prior: fn(PriorKernel, layers: usize, delta: f64, width: usize) -> Prior,
 }
 
+impl PriorFamily {
+    /// δ, if nothing is said: small enough for draws to differ from their kernel.
+    pub const DELTA: f64 = 10.0;
+    /// The width.
+    pub const WIDTH: usize = 10;
+}
+
 /// The priors of this crate, by name.
 pub(crate) fn register_priors(registry: &mut Registry) {
     let families = [
