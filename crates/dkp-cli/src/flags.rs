@@ -69,14 +69,30 @@ impl Reading {
     }
 }
 
+/// How much work a fit is worth.
+#[derive(Clone, Copy, Debug, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum EffortFlag {
+    /// A first look.
+    Quick,
+    /// About two minutes on two cores for a table of up to 2,000 rows, and fifteen for 50,000.
+    Normal,
+    /// Finer, and some ten times as long.
+    Best,
+}
+
 /// The model and its training.
 #[derive(Args, Clone, Debug, Default, Serialize)]
 pub struct ModelFlags {
+    /// How much work the fit is worth [default: normal].
+    #[arg(long, help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortFlag>,
     /// The family of models [default: diwp].
     #[arg(long, value_parser = families(), help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
-    /// The posterior of a deep inverse Wishart process: paper, or whitened, which lets it use its depth [default: paper].
+    /// The posterior of a deep inverse Wishart process: whitened, which lets it use its depth, or paper [default: whitened].
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub posterior: Option<String>,
@@ -92,11 +108,11 @@ pub struct ModelFlags {
     #[arg(long, value_name = "N", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u64>,
-    /// How targets scatter: gaussian, varying (noise that varies with the inputs), student_t (outliers) or poisson (counts) for regression [default: gaussian]. Classes need no choice.
+    /// How targets scatter: auto (by the bound), gaussian (one noise), varying (noise that varies with the inputs), varying_t (the same with heavy tails), student_t (outliers) or poisson (counts) for regression [default: auto]. Classes need no choice.
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub likelihood: Option<String>,
-    /// Inducing points: more is finer and slower [default: 100, or all rows if fewer].
+    /// Inducing points: more is finer and slower [default: by the number of rows].
     #[arg(long, value_name = "M", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inducing: Option<u64>,
@@ -120,7 +136,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "B", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
-    /// The highest learning rate [default: 0.01].
+    /// The highest learning rate [default: 0.02].
     #[arg(long, value_name = "RATE", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
@@ -140,7 +156,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "N", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kl_warm_up: Option<u64>,
-    /// Steps of what is trained first, as the start: the infinitely wide network, or without its layers the deep Gaussian process [default: as --steps, and 2000 at least].
+    /// Steps of what is trained first, as the start: the infinitely wide network, or without its layers the deep Gaussian process [default: by the number of rows].
     #[arg(long, value_name = "N", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_steps: Option<u64>,
@@ -239,7 +255,7 @@ mod tests {
     #[test]
     fn help_texts_tell_the_defaults() {
         let (choices, registry) = (dkp_fit::Choices::default(), dkp_fit::Registry::default());
-        let settings = dkp_fit::Settings::resolve(&choices, &registry, 1000, 10, "gaussian".to_string()).unwrap();
+        let settings = dkp_fit::Settings::resolve(&choices, &registry, 1000, 10, dkp_fit::AUTO.to_string()).unwrap();
         let settings = toml::Table::try_from(&settings).unwrap();
         let command = ModelFlags::augment_args(clap::Command::new("model"));
         let mut compared = 0;
@@ -247,6 +263,11 @@ mod tests {
             let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
             let Some((_, told)) = help.split_once("[default: ") else { continue };
             let told = told.split(']').next().unwrap_or_default();
+            if argument.get_id() == "effort" {
+                // sizes follow from it
+                assert_eq!(told, format!("{:?}", dkp_fit::Effort::default()).to_lowercase());
+                continue;
+            }
             let value = match &settings[argument.get_id().as_str()] {
                 toml::Value::String(text) => text.clone(),
                 toml::Value::Array(texts) => texts[0].as_str().unwrap_or_default().to_string(),

@@ -45,7 +45,7 @@ fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)])
         card.rows_trained,
         card.rows_held_out
     );
-    out.extend(card.notes.iter().map(|n| format!("  {n}\n")));
+    out.extend(card.notes.iter().chain(&card.noise).map(|n| format!("  {n}\n")));
     if let Some(b) = &card.bound {
         out += &format!("\nbound {:.4} ± {:.4} nats a row:\n", b.total, b.standard_error);
         out += &format!("  likelihood {:.4}, input {:+.4}", b.likelihood, b.input);

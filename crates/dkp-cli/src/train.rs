@@ -145,6 +145,10 @@ impl Watcher {
         let (step, steps) = match moment {
             Moment::Start { step, steps } => (step, steps),
             Moment::Train { step, steps } => (step, steps),
+            Moment::Noise(line) => {
+                self.say.line(line);
+                return true;
+            }
             Moment::ColdStart(error) => {
                 self.say.line(&format!("{error}; going on without it"));
                 return true;

@@ -33,6 +33,9 @@ pub struct Card {
     pub settings: Settings,
     /// What was done to the table, a line each.
     pub notes: Vec<String>,
+    /// Why the likelihood was chosen, if it was not named.
+    #[serde(default)]
+    pub noise: Option<String>,
     /// The bound after training.
     pub bound: Option<BoundParts>,
     /// How good the predictions for held-out rows were.

@@ -1,5 +1,6 @@
 //! What the columns of a table are: features, target, and those that place rows.
 
+use crate::choice::AUTO;
 use crate::{Choices, Error, Roles, Task};
 use dkp::Registry;
 use dkp::likelihoods::{Likelihood, TargetKind};
@@ -33,7 +34,8 @@ pub(crate) fn task(
     registry: &Registry,
     name: &str,
 ) -> Result<(Task, Kind), Error> {
-    let by_likelihood = choices.likelihood.as_deref().map(|l| task_of(registry, l)).transpose()?;
+    let named = choices.likelihood.as_deref().filter(|l| *l != AUTO);
+    let by_likelihood = named.map(|l| task_of(registry, l)).transpose()?;
     if let (Some(asked), Some(found), Some(likelihood)) = (roles.task, by_likelihood, &choices.likelihood)
         && asked != found
     {
@@ -78,7 +80,7 @@ fn task_of(registry: &Registry, name: &str) -> Result<Task, Error> {
     };
     let unknown = |_| {
         let reason = format!(
-            "there are {} for numbers, and {} for classes",
+            "there are {AUTO}, {} for numbers, and {} for classes",
             known(Task::Regression),
             known(Task::Classification)
         );
@@ -95,8 +97,9 @@ fn full_name(registry: &Registry, name: &str, classes: usize) -> String {
 
 /// The likelihood by its full name.
 pub(crate) fn likelihood_name(registry: &Registry, choices: &Choices, target: &Target) -> Result<String, Error> {
-    match (choices.likelihood.as_deref(), target.classes().map(<[String]>::len)) {
-        (None, None) => Ok("gaussian".to_string()),
+    let named = choices.likelihood.as_deref().filter(|l| *l != AUTO);
+    match (named, target.classes().map(<[String]>::len)) {
+        (None, None) => Ok(AUTO.to_string()),
         (None, Some(2)) => Ok("bernoulli".to_string()),
         (None, Some(n)) => Ok(format!("categorical({n})")),
         (Some(name), None) => Ok(name.to_string()),

@@ -1,12 +1,15 @@
 //! What a user chooses; what they leave open is chosen by the size of the data.
 
-use crate::{Error, Roles};
+use crate::{Effort, Error, Roles};
 use serde::{Deserialize, Serialize};
 
 /// The model and its training; fields without a value follow from the data ([`Settings`](crate::Settings) has them all).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Choices {
+    /// How much work the fit is worth: the sizes that are not chosen follow from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// The family of models, by its name in the [`Registry`](dkp::Registry).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,

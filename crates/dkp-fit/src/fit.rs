@@ -1,5 +1,6 @@
 //! Training: from prepared data to a fitted model, watched.
 
+use crate::choice::AUTO;
 use crate::run::{Checkpoint, Order, Run};
 use crate::{Card, Choices, Config, Error, Fitted, Prepared, Roles};
 use dkp::Registry;
@@ -45,6 +46,8 @@ pub struct Fit {
 /// What a fit is doing.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'a> {
+    /// The likelihood has been chosen: what it is better by.
+    Noise(&'a str),
     /// A step of the limit that is trained first.
     Start {
         /// The step.
@@ -101,11 +104,15 @@ impl Fit {
 
     fn drive(&self, prepared: Prepared, keeping: Keeping<'_>, watch: Watch<'_>) -> Result<Fitted, Error> {
         let digest = prepared.digest();
-        let Prepared { train, held_out, card } = prepared;
+        let Prepared { train, held_out, mut card } = prepared;
         let (mut model, state, mut run) = match keeping {
-            Keeping::Nothing => (self.start(&card, &train, watch)?, None, None),
-            Keeping::Begin(order) => (self.start(&card, &train, watch)?, None, Some(Run::begin(order)?)),
-            Keeping::Resume(checkpoint) => (checkpoint.model, Some(checkpoint.state), Some(checkpoint.run)),
+            Keeping::Nothing => (self.start(&mut card, &train, watch)?, None, None),
+            Keeping::Begin(order) => (self.start(&mut card, &train, watch)?, None, Some(Run::begin(order)?)),
+            Keeping::Resume(checkpoint) => {
+                card.settings.likelihood = checkpoint.model.architecture().likelihood.name();
+                card.noise = checkpoint.noise;
+                (checkpoint.model, Some(checkpoint.state), Some(checkpoint.run))
+            }
         };
         let options = card.settings.train_options();
         let mut course = run.as_mut().map_or(Course::default(), |run| std::mem::take(&mut run.course));
@@ -124,7 +131,7 @@ impl Fit {
             }
             let stopped = !watch(Moment::Train { step: &step, steps: options.steps });
             if let Some(run) = run.as_mut().filter(|_| stopped || saved.elapsed() >= every) {
-                run.checkpoint(trainer.model(), trainer.state(), &digest)?;
+                run.checkpoint(trainer.model(), trainer.state(), &digest, card.noise.as_deref())?;
                 saved = Instant::now();
             }
             if stopped {
@@ -133,7 +140,7 @@ impl Fit {
         }
         if let Some(run) = &mut run {
             // whatever happens to what follows, the run can be gone on with
-            run.checkpoint(trainer.model(), trainer.state(), &digest)?;
+            run.checkpoint(trainer.model(), trainer.state(), &digest, card.noise.as_deref())?;
         }
         model.release_memory();
         let tensors = BTreeMap::from([(Course::NAME.to_string(), course.tensor())]);
@@ -147,8 +154,14 @@ impl Fit {
         Ok(fitted)
     }
 
-    /// The model before its first step.
-    fn start(&self, card: &Card, train: &Dataset, watch: Watch<'_>) -> Result<Model, Error> {
+    /// The model before its first step; where the likelihood was open, it is no longer.
+    fn start(&self, card: &mut Card, train: &Dataset, watch: Watch<'_>) -> Result<Model, Error> {
+        if card.settings.likelihood == AUTO {
+            let chosen = self.choose_noise(&card.settings, train)?;
+            watch(Moment::Noise(&chosen.line));
+            card.settings.likelihood = chosen.likelihood;
+            card.noise = Some(chosen.line);
+        }
         let (settings, mut stopped) = (&card.settings, false);
         let architecture = settings.architecture(&self.registry)?;
         let each = |step: &Step| {

@@ -23,8 +23,10 @@
 //! ```
 
 mod card;
+mod choice;
 mod columns;
 mod config;
+mod effort;
 mod error;
 mod fit;
 mod fitted;
@@ -38,9 +40,11 @@ mod run;
 mod settings;
 
 pub use card::{BoundParts, Card};
+pub use choice::AUTO;
 pub use config::{Choices, Config};
 pub use dkp::Registry;
 pub use dkp_table::{ReadOptions, Table, Values};
+pub use effort::Effort;
 pub use error::Error;
 pub use fit::{Fit, Moment, Watch, on_threads};
 pub use fitted::{Evaluated, Fitted};

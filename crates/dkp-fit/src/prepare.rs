@@ -1,5 +1,6 @@
 //! From a table to what a model learns from: held-out rows, encoding, scales.
 
+use crate::choice::AUTO;
 use crate::columns::{date_ranks, feature_names, likelihood_name, placing_kind, task};
 use crate::roles::HOLDOUT;
 use crate::{Card, Config, Error, Fit, Roles, Settings, Task};
@@ -78,7 +79,9 @@ impl Fit {
         let y = target.encode(&whole.frame)?.values;
         check_variety(rows.train.iter().map(|&r| y[r]), &target, origin)?;
         let likelihood = likelihood_name(&self.registry, choices, &target)?;
-        let named = self.registry.likelihood(&likelihood).map_err(|e| Error::named("likelihood", e))?;
+        // those that `auto` chooses among take the same targets
+        let stands_for = if likelihood == AUTO { "gaussian" } else { &likelihood };
+        let named = self.registry.likelihood(stands_for).map_err(|e| Error::named("likelihood", e))?;
         let varying = varying(&whole.frame, &rows.train, features.columns, &mut notes)?;
         if varying.is_empty() {
             let reason = format!("no column beside the target \"{name}\" varies over the training rows");
@@ -120,6 +123,7 @@ impl Fit {
             target_scale,
             settings,
             notes,
+            noise: None,
             bound: None,
             evaluation: None,
         };
@@ -129,6 +133,10 @@ impl Fit {
     /// Makes a model without training anything, so that a wrong setting is told at once.
     fn check_settings(&self, settings: &Settings, train: &Dataset) -> Result<(), Error> {
         let start = Start { warm_up: 0, ..settings.start() };
+        let mut settings = settings.clone();
+        if settings.likelihood == AUTO {
+            settings.likelihood = settings.candidates(self).first().unwrap_or(&"gaussian").to_string();
+        }
         let mut model = initialise(settings.architecture(&self.registry)?, train, start)?;
         settings.adjust(model.parameters_mut())
     }

@@ -48,6 +48,7 @@ impl Fitted {
         let settings = toml::Table::try_from(&card.settings).unwrap_or_default();
         let settings =
             settings.into_iter().map(|(k, v)| (k.replace('_', " "), v.to_string().trim_matches('"').to_string()));
+        let noise = card.noise.iter().map(|n| ("noise".to_string(), n.clone()));
         Ok(Report {
             title: format!("{}: {}", card.data, card.task_name()),
             model: self.description(),
@@ -60,7 +61,10 @@ impl Fitted {
             evaluation: evaluation(card, &self.tensors),
             layers: self.layers()?,
             relevance: self.relevance()?,
-            settings: settings.chain(card.notes.iter().map(|n| ("table".to_string(), n.clone()))).collect(),
+            settings: settings
+                .chain(noise)
+                .chain(card.notes.iter().map(|n| ("table".to_string(), n.clone())))
+                .collect(),
             warnings: warnings(card),
         })
     }

@@ -70,6 +70,8 @@ pub struct Checkpoint {
     pub(crate) run: Run,
     pub(crate) model: Model,
     pub(crate) state: State,
+    /// Why the likelihood was chosen.
+    pub(crate) noise: Option<String>,
     /// The digest of its data.
     digest: String,
     data: PathBuf,
@@ -128,9 +130,15 @@ impl Run {
     }
 
     /// Writes a checkpoint.
-    pub(crate) fn checkpoint(&mut self, model: &Model, state: &State, digest: &str) -> Result<(), Error> {
+    pub(crate) fn checkpoint(
+        &mut self,
+        model: &Model,
+        state: &State,
+        digest: &str,
+        noise: Option<&str>,
+    ) -> Result<(), Error> {
         self.metrics.flush().map_err(|source| Error::Write { path: self.folder.clone(), source })?;
-        let companion = Companion { metadata: json!({ "data": digest }), ..Companion::default() };
+        let companion = Companion { metadata: json!({ "data": digest, "noise": noise }), ..Companion::default() };
         file::save_run(&self.folder.join(CHECKPOINT), model, state, &companion).map_err(Error::of_save)
     }
 
@@ -153,6 +161,7 @@ impl Checkpoint {
         }
         let (Loaded { model, companion }, state) = file::load_run_with(&folder.join(CHECKPOINT), registry)?;
         let digest = companion.metadata["data"].as_str().unwrap_or_default().to_string();
+        let noise = companion.metadata["noise"].as_str().map(str::to_string);
         let path = folder.join(METRICS);
         let done = |l: &Value| l["step"].as_u64().is_some_and(|s| s < state.step);
         let lines: Vec<Value> = steps(folder)?.into_iter().filter(done).collect();
@@ -161,7 +170,7 @@ impl Checkpoint {
         write_atomically(&path, text.as_bytes()).map_err(failed)?;
         let metrics = BufWriter::new(File::options().append(true).open(&path).map_err(failed)?);
         let run = Run { folder: folder.to_path_buf(), out: order.out, metrics, course: course(&lines) };
-        Ok(Checkpoint { run, model, state, digest, data: order.data })
+        Ok(Checkpoint { run, model, state, noise, digest, data: order.data })
     }
 
     /// The next step's number.

@@ -18,6 +18,8 @@ pub const KERNEL: &str = "sqexp";
 const LAYERS: u64 = 1;
 /// Features of a deep Gaussian process's layers: as many as the data have, at most this.
 const WIDEST: usize = 30;
+/// The highest learning rate.
+const RATE: f64 = 2e-2;
 /// Posterior draws for the held-out rows, and for judging a table.
 pub const EVALUATION_DRAWS: u64 = 100;
 /// Posterior draws for predictions.
@@ -75,9 +77,7 @@ impl Settings {
             let reason = format!("{} has {}", family.name, family.posteriors.join(", "));
             return Err(Error::setting("posterior", posterior, reason));
         }
-        let options = TrainOptions::for_points(points);
-        let steps = c.steps.unwrap_or(options.steps);
-        let start = Start::for_steps(steps);
+        let (options, sizes) = (TrainOptions::default(), c.effort.unwrap_or_default().sizes(points));
         let layers = c.layers.unwrap_or(LAYERS);
         let kernel = match c.kernel.as_slice() {
             [] => vec![KERNEL.to_string()],
@@ -97,18 +97,18 @@ impl Settings {
             kernel,
             width: c.width.unwrap_or(features.min(WIDEST) as u64),
             likelihood,
-            inducing: c.inducing.unwrap_or(start.inducing as u64).min(points as u64),
+            inducing: c.inducing.unwrap_or(sizes.inducing).min(points as u64),
             scale_features: c.scale_features.unwrap_or(true),
             share_noise: c.share_noise.unwrap_or(true),
-            steps,
-            draws: c.draws.unwrap_or(options.draws as u64),
-            batch: c.batch.unwrap_or(options.batch.map_or(0, |b| b as u64)),
-            rate: c.rate.unwrap_or(options.schedule.rate),
+            steps: c.steps.unwrap_or(sizes.steps),
+            draws: c.draws.unwrap_or(sizes.draws),
+            batch: c.batch.unwrap_or(sizes.batch),
+            rate: c.rate.unwrap_or(RATE),
             rate_warm_up: c.rate_warm_up.unwrap_or(options.schedule.warm_up),
             decay_from: c.decay_from.unwrap_or(options.schedule.decay_from),
             last_rate: c.last_rate.unwrap_or(options.schedule.last),
             kl_warm_up: c.kl_warm_up.unwrap_or(options.kl_warm_up),
-            start_steps: c.start_steps.unwrap_or(start.warm_up),
+            start_steps: c.start_steps.unwrap_or(sizes.start_steps),
             delta: c.delta.unwrap_or(InverseWishart::HIDDEN.delta),
             gamma: c.gamma.unwrap_or(InverseWishart::HIDDEN.gamma),
             input_delta: c.input_delta.unwrap_or(InverseWishart::INPUT.delta),

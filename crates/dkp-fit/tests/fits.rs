@@ -146,6 +146,7 @@ fn a_fit_is_watched_and_can_be_stopped() {
             Moment::Train { .. } => steps += 1,
             Moment::Begin => assert_eq!((start, steps), (60, 0)),
             Moment::Judge => judged += 1,
+            Moment::Noise(line) => assert!(line.starts_with("noise"), "{line}"),
             Moment::ColdStart(error) => panic!("{error}"),
         }
         true

@@ -295,7 +295,7 @@ mod tests {
         for name in ["deterministic", "features(4)", "inverse_wishart", "whitened_inverse_wishart"] {
             assert_eq!(r.process(name).unwrap().name(), name);
         }
-        let one = ["gaussian", "categorical(5)", "varying", "student_t", "bernoulli", "poisson"];
+        let one = ["gaussian", "categorical(5)", "varying", "varying_t", "student_t", "bernoulli", "poisson"];
         for name in one.into_iter().chain(["gaussian(2)", "student_t(2)", "bernoulli(3)", "poisson(4)"]) {
             assert_eq!(r.likelihood(name).unwrap().name(), name);
         }

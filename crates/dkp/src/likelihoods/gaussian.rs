@@ -99,10 +99,10 @@ impl Likelihood for Gaussian {
 /// sum of variances is Σ c·d, which costs Σ ½c·d/σ² of fit, and the divergence from the prior is Σ ½(c − 1 − log c). The best c is 1/(1 + d/σ²), and
 /// a point then loses ½log(1 + d/σ²) instead of ½d/σ² (Titsias 2025; Bui, Ashman & Turner 2025).
 impl Tightening for Gaussian {
-    fn gain(&self, tape: &mut Tape, parameters: &[Node], present: Node, _: Latent, residual: Node) -> Node {
+    fn gain(&self, tape: &mut Tape, parameters: &[Node], observed: Observed, _: Latent, residual: Node) -> Node {
         let precision = tape.reciprocal(parameters[0]);
         let ratio = tape.matmul(precision, residual);
-        gain_of_ratio(tape, ratio, present)
+        gain_of_ratio(tape, ratio, observed.present)
     }
 }
 

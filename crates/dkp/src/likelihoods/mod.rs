@@ -104,8 +104,8 @@ pub struct Moments {
 /// A tighter bound: the posterior of f at the data points given f at the inducing points need not be the prior's, whose variances are d. The bound
 /// gains where smaller ones explain the targets so much better that they are worth their divergence from the prior.
 pub trait Tightening {
-    /// What the bound gains, summed over the targets that are there (1 in `present`, targets×B, and else 0), 1×1; `residual` is d, 1×B.
-    fn gain(&self, tape: &mut Tape, parameters: &[Node], present: Node, latent: Latent, residual: Node) -> Node;
+    /// What the bound gains, summed over the targets that are there, 1×1; `residual` is d, 1×B.
+    fn gain(&self, tape: &mut Tape, parameters: &[Node], observed: Observed, latent: Latent, residual: Node) -> Node;
 }
 
 /// How targets follow from latent functions.
@@ -154,7 +154,7 @@ pub trait Likelihood: Send + Sync {
     /// Where the latents of a point start, given its targets (0 where one is missing).
     fn initial(&self, y: &[f64]) -> Vec<f64>;
 
-    /// Σ E[log p(y|f)] over the targets that are there, 1×1.
+    /// Σ E[log p(y|f)] over the targets that are there, or a bound below it, 1×1.
     fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], observed: Observed, latent: Latent) -> Node;
 
     /// How the bound can be tightened, where that is known.
@@ -184,6 +184,7 @@ pub(crate) fn register(registry: &mut Registry) {
     let targets = |a: &crate::registry::Arguments<'_>| if a.is_empty() { Ok(1) } else { a.count(0, 1..=100_000) };
     registry.add_likelihood("gaussian[(targets)]", move |a| Ok(Arc::new(Gaussian::new(targets(a)?))));
     registry.add_likelihood("varying[(targets)]", move |a| Ok(Arc::new(VaryingNoise::new(targets(a)?))));
+    registry.add_likelihood("varying_t[(targets)]", move |a| Ok(Arc::new(VaryingNoise::heavy(targets(a)?))));
     registry.add_likelihood("student_t[(targets)]", move |a| Ok(Arc::new(Scalar::several(StudentT, targets(a)?))));
     registry.add_likelihood("bernoulli[(targets)]", move |a| Ok(Arc::new(Scalar::several(Bernoulli, targets(a)?))));
     registry.add_likelihood("poisson[(targets)]", move |a| Ok(Arc::new(Scalar::several(Poisson, targets(a)?))));

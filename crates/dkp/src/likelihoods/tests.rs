@@ -294,7 +294,10 @@ fn gradients() {
     check(&Gaussian::new(1), cases::matrix(3, 1, 5), vec![mat![[0.4]]], false);
     check(&Gaussian::new(3), cases::matrix(3, 3, 5), vec![mat![[0.4], [0.2], [1.1]]], true);
     for shared in [false, true] {
-        check(&VaryingNoise::new(2), cases::matrix(3, 2, 5), vec![mat![[0.4], [0.2]], mat![[0.9], [1.3]]], shared);
+        let mut theta = vec![mat![[0.4], [0.2]], mat![[0.9], [1.3]]];
+        check(&VaryingNoise::new(2), cases::matrix(3, 2, 5), theta.clone(), shared);
+        theta.push(mat![[0.06], [0.8]]);
+        check(&VaryingNoise::heavy(2), cases::matrix(3, 2, 5), theta, shared);
     }
     check(&Gaussian::new(3), cases::matrix(3, 3, 5), vec![mat![[0.4], [0.2], [1.1]]], false);
     check(&Scalar::new(StudentT), cases::matrix(3, 1, 5), vec![mat![[0.4]], mat![[3.4]]], false);
@@ -325,7 +328,8 @@ fn the_gain_is_that_of_the_best_joint_posterior() {
         let present = crate::distributions::constant(tape, present.as_ref());
         // which constant noise does not ask for
         let latent = Latent { mean: present, variance: residual };
-        Gaussian::new(2).tightening().unwrap().gain(tape, &[noise], present, latent, residual)
+        let observed = Observed { values: present, present };
+        Gaussian::new(2).tightening().unwrap().gain(tape, &[noise], observed, latent, residual)
     };
     let mut tape = Tape::new("gain");
     let [v, d] = [&noise, &residual].map(|m| crate::distributions::constant(&mut tape, m.as_ref()));
@@ -421,5 +425,64 @@ fn varying_noise_is_the_integral_over_its_logarithm() {
         let one = Gaussian::new(1).log_density(&theta[..1], &[y], &[m], &[v]);
         let varying = likelihood.log_density(&theta, &[y], &[m, 0.0], &[v, 0.0]);
         assert!((one - varying).abs() < 1e-12);
+    }
+}
+
+/// Heavy tails that vary: densities against integrals of Student's t over both latents, of which the bound is below, and equal where nothing is
+/// uncertain. The gain is worth no more than the smaller variance that it stands for.
+#[test]
+fn heavy_tails_that_vary_are_those_of_students_t() {
+    use dkp_tape::math::ln_gamma;
+    let likelihood = VaryingNoise::heavy(1);
+    for (w, y, m, v, g, s) in [
+        (0.05, 0.7, 0.2, 0.5, -0.4, 0.3),
+        (0.4, -2.0, 0.1, 0.02, 1.2, 1.5),
+        (3.0, 9.0, 0.0, 0.1, -1.0, 0.8),
+        (0.1, 0.4, 0.0, 0.0, -1.0, 0.0),
+    ] {
+        let (theta, nu) = ([vec![0.3], vec![0.8], vec![w]], 2.0 + 1.0 / w);
+        let noise = |z: f64| 0.3 * (0.8 * (g + f64::sqrt(s) * z)).exp();
+        let log_t = |r: f64, v: f64| {
+            ln_gamma(0.5 * (nu + 1.0))
+                - ln_gamma(0.5 * nu)
+                - 0.5 * ((nu * std::f64::consts::PI * v).ln() + (nu + 1.0) * (r * r / (nu * v)).ln_1p())
+        };
+        // the trapezoidal rule converges quickly for such functions
+        let nodes = || (-180..=180).map(|i| f64::from(i) / 20.0);
+        let weight = |z: f64| (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt() / 20.0;
+        let both = |h: &dyn Fn(f64, f64) -> f64| -> f64 {
+            let inner = |z: f64| nodes().map(|x| weight(x) * h(y - m - f64::sqrt(v) * x, noise(z))).sum::<f64>();
+            nodes().map(|z| weight(z) * inner(z)).sum()
+        };
+        let (mean, variance) = ([m, g], [v, s]);
+        let direct = both(&|r, v| log_t(r, v).exp()).ln();
+        let ours = likelihood.log_density(&theta, &[y], &mean, &variance);
+        assert!((ours - direct).abs() < 1e-5 * direct.abs().max(1.0), "ν {nu}: {ours} and {direct}");
+        let moments = likelihood.moments(&theta, 0, &mean, &variance);
+        let direct = integrate(0.0, 1.0, noise) * nu / (nu - 2.0);
+        assert!((moments.noise / direct - 1.0).abs() < 1e-6 && moments.mean == m && moments.model == v);
+
+        let bound = |variance: f64| {
+            expected(&likelihood, &theta, &mat![[y]], &mat![[1.0]], &mat![[m], [g]], &mat![[variance], [s]])
+        };
+        let direct = both(&log_t);
+        assert!(bound(v) <= direct + 1e-9, "{} above {direct}", bound(v));
+        if v + s == 0.0 {
+            assert!((bound(v) - direct).abs() < 1e-9, "{} and {direct}", bound(v));
+        }
+        let d = 0.9 * v;
+        let mut tape = Tape::new("gain");
+        let parameters = [0.3, 0.8, w].map(|x| tape.number(x));
+        let [values, present, residual] = [y, 1.0, d].map(|x| tape.number(x));
+        let latent = Latent { mean: tape.constant(2, 1, &mean), variance: tape.constant(2, 1, &variance) };
+        let observed = Observed { values, present };
+        let gain = likelihood.tightening().unwrap().gain(&mut tape, &parameters, observed, latent, residual);
+        let mut run = tape.finish().workspace();
+        run.forward(Key::new(0), Pass::Value).unwrap();
+        let gain = run.scalar(gain);
+        let shares = (1..1000).map(|i| f64::from(i) / 1000.0);
+        let worth = shares.map(|a| bound(v - d + a * d) - bound(v) - 0.5 * (a - 1.0 - a.ln())).fold(0.0, f64::max);
+        assert!(0.0 <= gain && gain <= worth + 1e-6, "{gain} and {worth}");
+        assert!(worth == 0.0 || gain > 0.3 * worth, "{gain} and {worth}");
     }
 }

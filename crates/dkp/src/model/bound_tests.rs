@@ -232,6 +232,7 @@ fn gradients_of_every_likelihood() {
     };
     check("Student-t", Arc::new(Scalar::new(StudentT)), &smooth);
     check("varying", Arc::new(VaryingNoise::new(1)), &smooth);
+    check("varying_t", Arc::new(VaryingNoise::heavy(1)), &smooth);
     check("Bernoulli", Arc::new(Scalar::new(Bernoulli)), &with(&|n| (n % 2) as f64, 1));
     check("Poisson", Arc::new(Scalar::new(Poisson)), &with(&|n| (n % 4) as f64, 1));
     check("categorical", Arc::new(Categorical::new(3)), &with(&|n| (n % 3) as f64, 1));

@@ -168,7 +168,7 @@ impl Recorded {
                 let (targets, latent) = record_likelihood(&mut tile, a, &likelihood, &given, &kernel);
                 if let Some((tightening, residual)) = tightening {
                     let residual = residual.variance(&mut tile, &kernel);
-                    let gain = tightening.gain(&mut tile, &likelihood, targets.present, latent, residual);
+                    let gain = tightening.gain(&mut tile, &likelihood, targets, latent, residual);
                     tile.output("gain of a tighter bound", gain);
                 }
                 (Some(targets), TileResult::Marginals(latent))

@@ -16,9 +16,9 @@ use std::sync::Arc;
 pub(super) const FAMILY: Family = Family {
     name: "diwp",
     title: "deep inverse Wishart process",
-    posteriors: &["paper", "whitened"],
+    posteriors: &["whitened", "paper"],
     parts: |options| match options.posterior {
-        "whitened" => {
+        "" | "whitened" => {
             let of = |start: WhitenedInverseWishart, delta: f64| Arc::new(WhitenedInverseWishart { delta, ..start });
             let input = of(WhitenedInverseWishart::INPUT, options.input[0]);
             (Input::Omega(input), of(WhitenedInverseWishart::HIDDEN, options.hidden[0]))

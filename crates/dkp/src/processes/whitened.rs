@@ -114,8 +114,9 @@ impl Process for WhitenedInverseWishart {
 #[derive(Clone, Copy, Debug)]
 pub struct WhitenedLaw {
     delta: Node,
-    /// √δ.
+    /// √δ, and √δ·I.
     root_delta: Node,
+    identity: Lower,
     extension: ExtensionShape,
     /// α.
     shapes: Node,
@@ -142,7 +143,11 @@ impl WhitenedLaw {
         let divergence = tape.add(gammas, normals);
         let log_ratio = tape.affine(divergence, -1.0, 0.0);
         let extension = ExtensionShape::new(tape, delta, m);
-        WhitenedLaw { delta, root_delta: tape.sqrt(delta), extension, shapes, scales, mean, deviation, log_ratio }
+        let root_delta = tape.sqrt(delta);
+        let ones = tape.constant(m, 1, &vec![1.0; m]);
+        let (diagonal, below) = (tape.scale(root_delta, ones), tape.constant(m, m, &vec![0.0; m * m]));
+        let identity = tape.lower(diagonal, below);
+        WhitenedLaw { delta, root_delta, identity, extension, shapes, scales, mean, deviation, log_ratio }
     }
 
     /// Q = √δ·A⁻¹, and F = LQ.
@@ -155,9 +160,9 @@ impl WhitenedLaw {
         let below = tape.product(self.deviation, normals);
         let below = tape.add(self.mean, below);
         let a = tape.lower(diagonal, below);
+        let white_root = tape.lower_over_lower(self.identity, a);
         let scaled = tape.scale_lower(self.root_delta, factor);
-        let root = tape.lower_over_lower(scaled, a);
-        [tape.lower_solve_lower(factor, root), root]
+        [white_root, tape.lower_over_lower(scaled, a)]
     }
 
     /// The term of the bound, in the draw's program.

@@ -76,8 +76,6 @@ impl Default for Start {
 
 /// What a class tells of its latent, as a variance: the logistic function's curvature is ¼ at most.
 const CLASS_NOISE: f64 = 4.0;
-/// Points of a step while the limit is trained.
-const WARM_UP_BATCH: usize = 2000;
 
 /// A model before its first step.
 pub struct Started {
@@ -119,7 +117,7 @@ pub fn initialise_with<E: From<StartError>>(
         let mut limit = place.cold_start(limit_of(&architecture))?;
         inherit(limit.parameters_mut(), &cold, model.parameters())?;
         let (steps, seed) = (start.warm_up, start.seed);
-        let options = TrainOptions { steps, batch: Some(WARM_UP_BATCH), seed, ..TrainOptions::default() };
+        let options = TrainOptions { steps, seed, ..TrainOptions::of_limit() };
         match Trainer::new(&mut limit, data, options).map_err(StartError::from)?.run(watch) {
             Ok(()) => without_limit = follow(&mut model, &cold, &limit).err(),
             Err(error) => without_limit = Some(error.into()),

@@ -45,15 +45,10 @@ pub struct TrainOptions {
 }
 
 impl TrainOptions {
-    /// What is sensible for a number of points: all of them and ten draws a step for few, and for many, batches with fewer draws and
-    /// more steps.
-    pub fn for_points(points: usize) -> TrainOptions {
-        let (steps, draws, batch) = match points {
-            0..=2_000 => (2_000, 10, None),
-            2_001..=20_000 => (5_000, 4, Some(500)),
-            _ => (10_000, 2, Some(1_000)),
-        };
-        TrainOptions { steps, draws, batch, ..TrainOptions::default() }
+    /// For a model in which nothing is drawn: gradients are exact, or random by the choice of points alone, and steps may be longer.
+    pub fn of_limit() -> TrainOptions {
+        let schedule = Schedule { rate: 3e-2, ..Schedule::default() };
+        TrainOptions { schedule, batch: Some(2000), ..TrainOptions::default() }
     }
 }
 

@@ -1,0 +1,85 @@
+//! `--likelihood auto`: which noise numbers have, decided by the bound on the rows that are learned from.
+
+use crate::{Error, Fit, Settings};
+use dkp::data::Dataset;
+use dkp::model::Bound;
+use dkp::train::{Start, TrainOptions, Trainer, initialise};
+use dkp_tape::random::Key;
+
+/// The name that leaves the choice to the bound.
+pub const AUTO: &str = "auto";
+/// What is compared, from the simplest on.
+const CANDIDATES: [&str; 3] = ["gaussian", "student_t", "varying_t"];
+/// A likelihood must be better than simpler ones by this, in nats a row.
+const MARGIN: f64 = 0.002;
+/// The comparison is one of infinitely wide networks, which have nothing to draw: their inducing points, at most, steps, and rows a step.
+const INDUCING: u64 = 100;
+const STEPS: u64 = 1000;
+const BATCH: usize = 1000;
+
+/// A likelihood that was chosen.
+pub(crate) struct Chosen {
+    pub likelihood: String,
+    /// What it is better by, for people.
+    pub line: String,
+}
+
+impl Settings {
+    /// Likelihoods among which `auto` chooses: those that have every parameter of a likelihood that is set, frozen or tied.
+    pub(crate) fn candidates(&self, fit: &Fit) -> Vec<&'static str> {
+        let named = self.set.iter().chain(&self.freeze).chain(&self.tie);
+        let named: Vec<&str> = named.flat_map(|text| text.split('=')).map(str::trim).collect();
+        let fits = |name: &&str| {
+            let Ok(likelihood) = fit.registry.likelihood(name) else { return false };
+            let has = |wanted: &str| likelihood.parameters().iter().any(|p| p.name == wanted);
+            named.iter().filter_map(|n| n.strip_prefix("likelihood.")).all(has)
+        };
+        CANDIDATES.into_iter().filter(fits).collect()
+    }
+}
+
+impl Fit {
+    /// Trains an infinitely wide network with each candidate, and compares their bounds, without what a tighter bound gains, which not all have.
+    pub(crate) fn choose_noise(&self, settings: &Settings, train: &Dataset) -> Result<Chosen, Error> {
+        let mut bounds: Vec<(&str, f64)> = Vec::new();
+        for name in settings.candidates(self) {
+            if let Some(bound) = self.bound_with(name, settings, train)? {
+                bounds.push((name, bound.total - bound.gain));
+            }
+        }
+        let first = bounds.first().copied().unwrap_or((CANDIDATES[0], 0.0));
+        let better =
+            |best: (&'static str, f64), next: (&'static str, f64)| if next.1 > best.1 + MARGIN { next } else { best };
+        let (name, bound) = bounds.iter().copied().fold(first, better);
+        let what = match name {
+            "student_t" => "noise has heavy tails",
+            "varying_t" => "noise varies with the inputs",
+            _ => "noise is the same everywhere",
+        };
+        let others = bounds.iter().filter(|(n, _)| *n != name).map(|(_, b)| *b);
+        let line = match others.fold(f64::NEG_INFINITY, f64::max) {
+            f64::NEG_INFINITY => what.to_string(),
+            _ if name != first.0 => format!("{what}: {:+.2} nats a row", bound - first.1),
+            next => format!("{what}: otherwise {:+.2} nats a row", next - bound),
+        };
+        Ok(Chosen { likelihood: name.to_string(), line })
+    }
+
+    /// The bound with one of them, if it can be trained.
+    fn bound_with(&self, likelihood: &str, settings: &Settings, train: &Dataset) -> Result<Option<Bound>, Error> {
+        let family = self.registry.family("nngp").map_err(|e| Error::named("family", e))?;
+        let settings = Settings {
+            family: family.name.to_string(),
+            posterior: family.posteriors[0].to_string(),
+            likelihood: likelihood.to_string(),
+            ..settings.clone()
+        };
+        let inducing = settings.inducing.min(INDUCING) as usize;
+        let start = Start { inducing, warm_up: 0, seed: settings.seed };
+        let mut model = initialise(settings.architecture(&self.registry)?, train, start)?;
+        let (steps, seed) = (STEPS.min(settings.start_steps), settings.seed);
+        let options = TrainOptions { steps, seed, batch: Some(BATCH), ..TrainOptions::of_limit() };
+        let trained = Trainer::new(&mut model, train, options)?.run(|_| true);
+        Ok(trained.ok().and_then(|()| model.bound(train, 1, Key::new(seed)).ok()))
+    }
+}
