@@ -76,7 +76,7 @@ pub struct ModelFlags {
     #[arg(long, value_parser = families(), help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
-    /// The posterior of a deep inverse Wishart process: paper, or whitened, which lets it use its depth [default: paper].
+    /// The posterior: of diwp paper, or whitened, which lets it use its depth; of dgp shared, or own, with a noise for each feature [default: the first].
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub posterior: Option<String>,
