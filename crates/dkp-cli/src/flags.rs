@@ -92,7 +92,7 @@ pub struct ModelFlags {
     #[arg(long, value_parser = families(), help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
-    /// The posterior of a deep inverse Wishart process: whitened, which lets it use its depth, or paper [default: whitened].
+    /// The family's posterior: of a deep inverse Wishart process whitened, which lets it use its depth, or paper; of a deep Gaussian process shared, or own for a noise of each feature [default: the first].
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub posterior: Option<String>,

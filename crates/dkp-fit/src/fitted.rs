@@ -1,6 +1,7 @@
 //! A model for tables: it predicts, is judged, written and read.
 
 use crate::judge::Judged;
+use crate::noise::noise_column;
 use crate::prepare::check_targets;
 use crate::{BoundParts, Card, Error, Metrics, Predictions};
 use dkp::Registry;
@@ -154,7 +155,9 @@ impl Fitted {
             let y: Vec<f64> = (0..held_out.points()).map(|n| held_out.y(n)[0]).collect();
             let judged = Judged::new(&predictions, &y);
             self.card.evaluation = Some(judged.metrics());
-            self.tensors.extend(judged.kept());
+            let kept = judged.kept();
+            self.tensors.extend(noise_column(&self.card, held_out, &kept));
+            self.tensors.extend(kept);
         }
         Ok(())
     }

@@ -90,12 +90,12 @@ impl Metrics {
 
 /// Predictions beside what was observed.
 pub enum Judged {
-    /// Of numbers: scores, and for the rows that are kept the deviation and two quantiles.
+    /// Of numbers: scores, and for the rows that are kept the deviation, two quantiles and the noise.
     Numbers {
         /// Of each row.
         scores: Vec<Score>,
-        /// Deviation, and the quantiles of 5 and 95 %.
-        spread: Vec<[f64; 3]>,
+        /// Deviation, the quantiles of 5 and 95 %, and the deviation of noise alone.
+        spread: Vec<[f64; 4]>,
     },
     /// Of classes.
     Classes(Vec<ClassScore>),
@@ -111,7 +111,7 @@ impl Judged {
         let known: Vec<usize> = (0..y.len()).filter(|&n| !y[n].is_nan()).take(KEPT).collect();
         let spread = known.par_iter().map(|&n| {
             let [low, high] = TAILS.map(|p| predictions.quantile(n, p));
-            [predictions.deviation(n), low, high]
+            [predictions.deviation(n), low, high, predictions.noise(n)]
         });
         Judged::Numbers { spread: spread.collect(), scores: scores(prediction, 0, y, *zero, *unit) }
     }
@@ -147,6 +147,7 @@ impl Judged {
                     named("sd", spread_of(0)),
                     named("lower", spread_of(1)),
                     named("upper", spread_of(2)),
+                    named("noise", spread_of(3)),
                 ])
             }
             Judged::Classes(scores) => {

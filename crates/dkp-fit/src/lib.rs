@@ -31,6 +31,7 @@ mod error;
 mod fit;
 mod fitted;
 mod judge;
+mod noise;
 mod predictions;
 mod prepare;
 mod relevance;

@@ -41,6 +41,11 @@ impl Predictions {
         self.unit * (m.model + m.noise).sqrt()
     }
 
+    /// The standard deviation of noise: the part of the deviation that more rows would not lower.
+    pub fn noise(&self, row: usize) -> f64 {
+        self.unit * self.prediction.moments(row, 0).noise.sqrt()
+    }
+
     /// The value below which the target is with probability p.
     pub fn quantile(&self, row: usize, p: f64) -> f64 {
         self.zero + self.unit * self.prediction.quantile(row, 0, p)

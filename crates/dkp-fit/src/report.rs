@@ -1,10 +1,11 @@
 //! A model, or a run, as the data of a report.
 
 use crate::fit::Course;
+use crate::noise::COLUMN;
 use crate::run::course_of;
 use crate::{Card, Error, Fitted, Metrics, Order, Run};
 use dkp::file::Tensor;
-use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, NumberPrediction, Report, TracePoint};
+use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint};
 use dkp_tape::random::Key;
 use faer::{Mat, Side};
 use std::collections::BTreeMap;
@@ -177,7 +178,13 @@ fn evaluation(card: &Card, tensors: &BTreeMap<String, Tensor>) -> Option<Evaluat
         pit: pit[i],
     };
     let length = [mean, sd, lower, upper, pit].iter().map(|v| v.len()).fold(observed.len(), usize::min);
-    Some(Evaluation::Regression { target, points: (0..length).map(point).collect(), metrics })
+    let noise = of("noise").map(|t| Noise { deviations: t.values.clone(), against: noise_against(tensors) });
+    Some(Evaluation::Regression { target, points: (0..length).map(point).collect(), noise, metrics })
+}
+
+/// The column that the file keeps because noise goes with it.
+fn noise_against(tensors: &BTreeMap<String, Tensor>) -> Option<(String, Vec<f64>)> {
+    tensors.iter().find_map(|(name, t)| Some((name.strip_prefix(COLUMN)?.to_string(), t.values.clone())))
 }
 
 /// Eigenvalues, and the order of the points along the second eigenvector, which puts similar points side by side.

@@ -199,7 +199,11 @@ fn mistakes_are_named_without_a_file() {
     let both = with(&|f| (f.config.table.group, f.config.table.time) = (Some("town".into()), Some("rooms".into())));
     assert_eq!(both, "group and time both say which rows are held out: give one of them");
     let unknown = with(&|f| f.config.model.family = Some("dkm".into()));
-    assert_eq!(unknown, "family: there is no family \"dkm\"; there are diwp, nngp and dgp");
+    assert_eq!(unknown, "family: there is no family \"dkm\"; there are diwp, nngp, dgp and linear_dgp");
+    let posterior = with(&|f| {
+        (f.config.model.family, f.config.model.posterior) = (Some("dgp".into()), Some("whitened".into()));
+    });
+    assert_eq!(posterior, "posterior whitened: dgp has shared, own");
     let counts = with(&|f| f.config.model.likelihood = Some("bernoulli".into()));
     assert_eq!(counts, "likelihood bernoulli: the target \"price\" has 66 classes, but this is for 0 or 1");
     let rows = Table::from_columns(vec![("x", vec![1.0].into()), ("price", vec![2.0].into())], &[]).unwrap();
@@ -207,4 +211,40 @@ fn mistakes_are_named_without_a_file() {
         message(quick("price"), &rows),
         "1 row with a known target \"price\" to learn from; at least 2 are needed"
     );
+}
+
+/// The report of a model whose noise varies draws it against the column that it goes with; that of one noise tells it.
+#[test]
+fn reports_show_how_noise_varies() {
+    let draw = |i: usize, step: f64| (i as f64 * step).fract();
+    let (x, other): (Vec<f64>, Vec<f64>) = (0..300).map(|i| (draw(i, 0.618), draw(i, 0.414))).unzip();
+    let y: Vec<f64> =
+        x.iter().enumerate().map(|(i, x)| (3.0 * x).sin() + (0.05 + x) * (draw(i, 0.732) - 0.5)).collect();
+    let table = Table::from_columns(vec![("other", other.into()), ("x", x.into()), ("y", y.into())], &[]).unwrap();
+    let noise = |likelihood: &str| {
+        let mut fit = quick("y");
+        fit.config.table.holdout = Some(0.3);
+        let choices = &mut fit.config.model;
+        (choices.likelihood, choices.steps) = (Some(likelihood.into()), Some(400));
+        let folder = tempfile::tempdir().unwrap();
+        fit.run(&table).unwrap().save(&folder.path().join("m.dkp")).unwrap();
+        let report = Fitted::load(&folder.path().join("m.dkp")).unwrap().report().unwrap();
+        let Some(dkp_report::Evaluation::Regression { points, noise, .. }) = report.evaluation else { panic!() };
+        let noise = noise.unwrap();
+        assert_eq!(noise.deviations.len(), points.len());
+        assert!(noise.deviations.iter().zip(&points).all(|(n, p)| *n > 0.0 && *n <= p.sd));
+        noise
+    };
+    let varying = noise("varying");
+    let (name, values) = varying.against.unwrap();
+    assert_eq!(name, "x");
+    // in the table's units, beside the noise of the same row
+    assert!(values.iter().all(|x| (-1e-9..1.0).contains(x)), "{values:?}");
+    let mean = |low: f64, high: f64| {
+        let within = values.iter().zip(&varying.deviations).filter(|(x, _)| (low..high).contains(*x));
+        let (count, total) = within.fold((0.0, 0.0), |(n, t), (_, d)| (n + 1.0, t + d));
+        total / count
+    };
+    assert!(mean(0.7, 1.0) > 1.3 * mean(0.0, 0.3), "{} and {}", mean(0.0, 0.3), mean(0.7, 1.0));
+    assert_eq!(noise("gaussian").against, None);
 }

@@ -21,4 +21,4 @@ mod statistics;
 mod text;
 
 pub use page::html;
-pub use report::{ClassPrediction, Evaluation, Fact, LayerMatrix, NumberPrediction, Report, TracePoint};
+pub use report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint};

@@ -70,6 +70,8 @@ pub enum Evaluation {
         target: String,
         /// One for each row held out.
         points: Vec<NumberPrediction>,
+        /// How far these rows scatter whatever is known of them.
+        noise: Option<Noise>,
         /// Scores.
         metrics: Vec<Fact>,
     },
@@ -101,6 +103,15 @@ pub struct NumberPrediction {
     pub upper: f64,
     /// Probability that the prediction gave to values up to the observed one.
     pub pit: f64,
+}
+
+/// The part of a prediction's uncertainty that more rows would not lower.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// Its standard deviation for each row, in the target's units.
+    pub deviations: Vec<f64>,
+    /// What it is drawn against: a column's name, and its value for each row; without it, the predicted mean.
+    pub against: Option<(String, Vec<f64>)>,
 }
 
 /// A class that was predicted.

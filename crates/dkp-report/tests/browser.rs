@@ -175,12 +175,12 @@ fn check(name: &str, report: &Report, charts: usize) {
 
 #[test]
 fn a_regression_is_drawn() {
-    check("regression", &samples::regression(103), 16);
+    check("regression", &samples::regression(103), 17);
 }
 
 #[test]
 fn a_large_regression_is_drawn() {
-    check("large", &samples::regression(10_000), 16);
+    check("large", &samples::regression(10_000), 17);
 }
 
 #[test]

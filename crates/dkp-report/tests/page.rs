@@ -5,7 +5,7 @@ mod samples;
 use dkp_report::chart::{
     Axis, BarChart, Confusion, Content, Grid, HeatMap, Ink, LineChart, Mark, Panel, Plot, Series, Spacing,
 };
-use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, NumberPrediction, Report, TracePoint, html};
+use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint, html};
 use samples::Random;
 
 /// Checks that every tag that is opened is closed, in order.
@@ -116,7 +116,12 @@ fn any_report(random: &mut Random) -> Report {
             let [observed, mean, sd, lower, upper, pit] = [(); 6].map(|()| a(random));
             NumberPrediction { observed, mean, sd, lower, upper, pit }
         };
-        Evaluation::Regression { target: String::new(), points: (0..n).map(|_| point()).collect(), metrics: vec![] }
+        let points = (0..n).map(|_| point()).collect();
+        let mut some = || (0..any(random)).map(|_| a(random)).collect::<Vec<f64>>();
+        let (deviations, values) = (some(), some());
+        let against = (random.even() < 0.5).then(|| ("column".to_string(), values));
+        let noise = Some(Noise { deviations, against });
+        Evaluation::Regression { target: String::new(), points, noise, metrics: vec![] }
     } else {
         let labels = vec!["x".to_string(); any(random)];
         let mut point = || {
@@ -210,7 +215,7 @@ fn captions_state_what_was_measured() {
         NumberPrediction { observed, mean: 0.0, sd: 1.0, lower: -1.645, upper: 1.645, pit }
     };
     let points = (0..100).map(point).collect();
-    let evaluation = Evaluation::Regression { target: "y".into(), points, metrics: vec![] };
+    let evaluation = Evaluation::Regression { target: "y".into(), points, noise: None, metrics: vec![] };
     let page = html(&Report { evaluation: Some(evaluation), ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ");
     assert!(page.contains("The 90 % interval held 80.0 % of 100 rows; chance allows 84.0 % to 95.0 %"));
     assert!(page.contains("90.0 % lie within ±2"));
@@ -224,4 +229,34 @@ fn captions_state_what_was_measured() {
     assert!(page.contains("70.0 % of 10 rows were right."));
     assert!(page.contains("<th scope=\"row\">no</th><td>7</td><td>100.0 %</td><td>70.0 %</td><td>80.0 %</td>"));
     assert!(page.contains("<th scope=\"row\">yes</th><td>3</td><td>0.0 %</td><td>–</td><td>20.0 %</td>"));
+}
+
+/// One noise is a sentence; noise that varies is a chart, against the column that is given, or else the predicted mean.
+#[test]
+fn noise_is_told_or_drawn() {
+    let points: Vec<NumberPrediction> = (0..101)
+        .map(|i| NumberPrediction { observed: 0.0, mean: f64::from(i), sd: 1.0, lower: -1.6, upper: 1.6, pit: 0.5 })
+        .collect();
+    let page = |deviations: Vec<f64>, against: Option<(String, Vec<f64>)>| {
+        let noise = Some(Noise { deviations, against });
+        let evaluation =
+            Evaluation::Regression { target: "price".into(), points: points.clone(), noise, metrics: vec![] };
+        html(&Report { evaluation: Some(evaluation), ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ")
+    };
+    let charts = |page: &str| page.matches("<svg class").count();
+    let one = page(vec![0.25; 101], None);
+    assert!(one.contains("Noise is the scatter of price that these columns do not explain"), "{one}");
+    assert!(one.contains("Its standard deviation is 0.25 for every row."));
+
+    let varying: Vec<f64> = (0..101).map(|i| 1.0 + f64::from(i)).collect();
+    let against_mean = page(varying.clone(), None);
+    assert!(against_mean.contains("lies between 6 and 96 for the middle 90 % of rows."));
+    let column: Vec<f64> = (0..101).map(|i| f64::from(2 * i)).collect();
+    let against_column = page(varying, Some(("a <b>".into(), column)));
+    assert!(
+        against_column.contains("of the columns of numbers it goes with a &lt;b&gt; most closely. Each dot is a row.")
+    );
+    assert_eq!(charts(&against_mean), charts(&one) + 1);
+    assert_eq!(charts(&against_column), charts(&one) + 1);
+    assert_balanced(&against_column);
 }

@@ -15,7 +15,7 @@
 //! assert_eq!(registry.kernel("twice(scaled(relu))")?.parameters(), ["1.scale", "2.scale"]);
 //! assert_eq!(
 //!     registry.process("invers_wishart").err().unwrap().to_string(),
-//!     "there is no process \"invers_wishart\"; there are deterministic, features(width), inverse_wishart and whitened_inverse_wishart"
+//!     "there is no process \"invers_wishart\"; there are deterministic, features(width), own_noise_features(width), inverse_wishart and whitened_inverse_wishart"
 //! );
 //! # Ok::<(), dkp::UnknownName>(())
 //! ```
@@ -292,7 +292,9 @@ mod tests {
         for name in kernels.into_iter().chain(others) {
             assert_eq!(r.kernel(name).unwrap().name(), name);
         }
-        for name in ["deterministic", "features(4)", "inverse_wishart", "whitened_inverse_wishart"] {
+        for name in
+            ["deterministic", "features(4)", "own_noise_features(4)", "inverse_wishart", "whitened_inverse_wishart"]
+        {
             assert_eq!(r.process(name).unwrap().name(), name);
         }
         let one = ["gaussian", "categorical(5)", "varying", "varying_t", "student_t", "bernoulli", "poisson"];
@@ -300,7 +302,7 @@ mod tests {
             assert_eq!(r.likelihood(name).unwrap().name(), name);
         }
         assert_eq!(r.likelihood("poisson(1)").unwrap().name(), "poisson");
-        for name in ["diwp", "nngp", "dgp"] {
+        for name in ["diwp", "nngp", "dgp", "linear_dgp"] {
             assert_eq!(r.family(name).unwrap().name, name);
         }
     }
@@ -321,7 +323,7 @@ mod tests {
         assert_eq!(r.kernel("scaled(nothing)").err().unwrap().name, "nothing");
         assert_eq!(
             r.family("dkm").err().unwrap().to_string(),
-            "there is no family \"dkm\"; there are diwp, nngp and dgp"
+            "there is no family \"dkm\"; there are diwp, nngp, dgp and linear_dgp"
         );
     }
 }

@@ -2,6 +2,7 @@
 
 mod classification;
 mod layers;
+mod noise;
 mod regression;
 mod relevance;
 mod training;
@@ -56,7 +57,9 @@ fn sections(report: &Report) -> Vec<Section> {
             absent("No rows were held out, so how well the model predicts was not measured.")
         }
         None => absent("Rows were held out, but no predictions for them were given."),
-        Some(Evaluation::Regression { target, points, metrics }) => regression::body(target, points, metrics),
+        Some(Evaluation::Regression { target, points, noise, metrics }) => {
+            regression::body(target, points, noise.as_ref(), metrics)
+        }
         Some(Evaluation::Classification { target, labels, points, metrics }) => {
             classification::body(target, labels, points, metrics)
         }

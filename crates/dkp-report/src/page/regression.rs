@@ -1,8 +1,8 @@
 //! Predictions of numbers: against what was, whether their uncertainty is right, and what is left over.
 
-use super::{absent, figure, grid, lead, no_figure, tiles};
+use super::{absent, figure, grid, lead, no_figure, noise, tiles};
 use crate::chart::{Axis, DRAWN_SINGLY, Ink, Mark, Plot, Spacing, drawable};
-use crate::report::{Fact, NumberPrediction};
+use crate::report::{Fact, Noise, NumberPrediction};
 use crate::statistics::{binomial_band, histogram, robust_range, with_air};
 use crate::text::{count, number, percent};
 
@@ -12,7 +12,7 @@ const SQUARE: (f64, f64) = (400.0, 380.0);
 const FLAT: (f64, f64) = (400.0, 270.0);
 
 /// The section about predictions of numbers.
-pub(super) fn body(target: &str, points: &[NumberPrediction], metrics: &[Fact]) -> String {
+pub(super) fn body(target: &str, points: &[NumberPrediction], noise: Option<&Noise>, metrics: &[Fact]) -> String {
     if points.is_empty() {
         return tiles(metrics)
             + &absent("There are no rows held out, so there is nothing to compare predictions with.");
@@ -22,7 +22,8 @@ pub(super) fn body(target: &str, points: &[NumberPrediction], metrics: &[Fact]) 
     let text = format!("How the model predicts {target} for {rows} that it has never seen.");
     let pits: Vec<f64> = points.iter().map(|p| p.pit).filter(|p| (0.0..=1.0).contains(p)).collect();
     let figures = [against_observed(target, points), calibration(&pits), pit(&pits), residuals(target, points)];
-    lead(&text) + &tiles(metrics) + &grid(&figures.concat())
+    let noise = noise.map_or(String::new(), |n| noise::figure(target, points, n));
+    lead(&text) + &tiles(metrics) + &grid(&figures.concat()) + &noise
 }
 
 fn against_observed(target: &str, points: &[NumberPrediction]) -> String {
@@ -61,14 +62,15 @@ fn against_observed(target: &str, points: &[NumberPrediction]) -> String {
 }
 
 /// A range around values that hardly differ.
-fn around(a: f64, b: f64) -> (f64, f64) {
+pub(super) fn around(a: f64, b: f64) -> (f64, f64) {
     let (low, high) = (a.min(b), a.max(b));
     let air = (0.1 * low.abs().max(high.abs())).max(0.5 * (high - low));
     let air = if air > 0.0 { air } else { 1.0 };
     (low - air, high + air)
 }
 
-fn outside(rows: usize) -> String {
+/// How many rows a chart does not show.
+pub(super) fn outside(rows: usize) -> String {
     match rows {
         0 => String::new(),
         1 => " One row lies beyond the axes.".to_string(),

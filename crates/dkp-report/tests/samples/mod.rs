@@ -1,6 +1,6 @@
 //! Made-up reports that look like real ones.
 
-use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, NumberPrediction, Report, TracePoint};
+use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint};
 
 /// Even and normal numbers, the same on every machine (xorshift64*).
 pub struct Random(u64);
@@ -95,6 +95,10 @@ pub fn regression(rows: usize) -> Report {
         fact("Is its doubt right?", "yes", &format!("Its 90 % intervals held {held} of the rows it had not seen.")),
         fact("Bound", "−0.58 nats", "Per row: what training raised. It compares models of the same data."),
     ];
+    let noise = Noise {
+        deviations: points.iter().map(|p| 0.9 * p.sd).collect(),
+        against: Some(("age of the sample".into(), points.iter().map(|p| 12.0 * (p.sd - 3.0)).collect())),
+    };
     let layers = vec![
         layer("Layer 1", 100, 12.4, 0.55, false, &mut random),
         layer("Layer 2", 100, 31.0, 1.1, true, &mut random),
@@ -108,7 +112,12 @@ pub fn regression(rows: usize) -> Report {
         rows_held_out: rows,
         summary,
         trace: trace(800, &mut random),
-        evaluation: Some(Evaluation::Regression { target: "strength (MPa)".into(), points, metrics }),
+        evaluation: Some(Evaluation::Regression {
+            target: "strength (MPa)".into(),
+            points,
+            noise: Some(noise),
+            metrics,
+        }),
         layers,
         relevance,
         settings: settings(),

@@ -6,7 +6,7 @@ use crate::kernels::{self, Relu, SquaredExponential};
 use crate::likelihoods::{Categorical, Gaussian, Likelihood, Scalar, StudentT};
 use crate::model::Architecture;
 use crate::params::Shape;
-use crate::processes::{Input, InverseWishart};
+use crate::processes::{GaussianFeatures, Input, InverseWishart};
 use crate::train::{Start, TrainOptions, Trainer, initialise};
 use dkp_tape::gradcheck::cases;
 use dkp_tape::random::Key;
@@ -46,7 +46,16 @@ fn architectures() -> Vec<(Architecture, usize)> {
     separate.scale_features = false;
     let mut gram = Architecture::diwp(Arc::new(Relu), 1, Arc::new(Gaussian::new(1)));
     gram.input = Input::Gram(Arc::new(InverseWishart::INPUT));
+    let own = GaussianFeatures { width: 2, share_noise: false };
+    let linear = Architecture::of(
+        Input::Omega(Arc::new(GaussianFeatures::new(4))),
+        Arc::new(own),
+        Arc::new(Relu),
+        1,
+        Arc::new(Gaussian::new(1)),
+    );
     vec![
+        (linear, 1),
         (Architecture::diwp(kernel, 2, likelihood(Box::new(Categorical::new(3)))), 1),
         (Architecture::dgp(Arc::new(SquaredExponential), 2, 4, Arc::new(Scalar::new(StudentT))), 1),
         (Architecture::nngp(Arc::new(Relu), 0, Arc::new(Scalar::several(StudentT, 2))), 2),

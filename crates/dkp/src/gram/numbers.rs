@@ -18,6 +18,12 @@ pub fn linear_kernel(x: &[f64], features: usize) -> Mat<f64> {
     faer::Scale(1.0 / features as f64) * (x.transpose() * x)
 }
 
+/// XXᵀ/M over M points that are columns: the second moments of features.
+pub fn moments(x: &[f64], features: usize) -> Mat<f64> {
+    let x = MatRef::from_column_major_slice(x, features, x.len() / features);
+    faer::Scale(1.0 / x.ncols() as f64) * (x * x.transpose())
+}
+
 /// A kernel of a Gram matrix.
 pub fn kernel_of(gram: &Mat<f64>, kernel: &dyn Kernel, parameters: &[f64]) -> Result<Mat<f64>, Failure> {
     let mut tape = Tape::new("start");
@@ -56,6 +62,16 @@ pub fn principal_features(gram: &Mat<f64>, width: usize) -> Result<Mat<f64>, Fai
         (values[component(w)].max(0.0) * width as f64 / sharing as f64).sqrt()
     };
     Ok(Mat::from_fn(m, width, |i, w| scale(w) * vectors[(i, component(w))]))
+}
+
+/// The projection onto the first so many principal components of a Gram matrix.
+pub fn principal_projection(gram: &Mat<f64>, count: usize) -> Result<Mat<f64>, Failure> {
+    let n = gram.nrows();
+    let eigen =
+        gram.self_adjoint_eigen(faer::Side::Lower).map_err(|_| failure("principal components", n, 0, f64::NAN))?;
+    // in ascending order
+    let leading = eigen.U().subcols(n.saturating_sub(count), count.min(n));
+    Ok(leading * leading.transpose())
 }
 
 /// Whether a Gram matrix is safely positive definite.

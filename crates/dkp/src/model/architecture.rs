@@ -60,7 +60,7 @@ impl Architecture {
 
     /// A deep Gaussian process with `hidden` layers of `width` features.
     pub fn dgp(kernel: Arc<dyn Kernel>, hidden: usize, width: usize, likelihood: Arc<dyn Likelihood>) -> Architecture {
-        Architecture::of(Input::Fixed, Arc::new(GaussianFeatures { width }), kernel, hidden, likelihood)
+        Architecture::of(Input::Fixed, Arc::new(GaussianFeatures::new(width)), kernel, hidden, likelihood)
     }
 
     /// `hidden` layers that are all alike.

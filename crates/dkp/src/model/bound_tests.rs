@@ -202,6 +202,13 @@ fn check_gradients(name: &str, architecture: Architecture, data: &Dataset, toler
     report.assert_below(tolerance);
 }
 
+/// A model of a family, with one hidden layer of this width.
+fn family(name: &str, posterior: &str, width: usize) -> Architecture {
+    let options = FamilyOptions { posterior, width, hidden: [1.0; 2], input: [1.0; 2] };
+    let kernels = [sq_exp(), sq_exp()];
+    crate::Registry::default().family(name).unwrap().architecture(&options, &kernels, gaussian())
+}
+
 #[test]
 fn gradients_of_every_family() {
     let data = data(7);
@@ -209,10 +216,13 @@ fn gradients_of_every_family() {
     check_gradients("diwp", Architecture::diwp(sq_exp(), 1, gaussian()), &data, 1e-5);
     check_gradients("relu", Architecture::diwp(Arc::new(Relu), 1, gaussian()), &data, 1e-5);
     check_gradients("dgp", Architecture::dgp(sq_exp(), 1, 2, gaussian()), &data, 1e-5);
+    let linear = family("linear_dgp", "own", 2);
+    check_gradients("linear dgp", linear.clone(), &data, 1e-5);
     // more features than inducing points: the Gram form of the input layer
     let x = cases::matrix(1, 9, 7);
     let wide = Dataset::new(x.as_ref(), Mat::from_fn(1, 7, |_, n| x[(0, n)]).as_ref()).unwrap();
     check_gradients("wide", Architecture::diwp(sq_exp(), 1, gaussian()), &wide, 1e-5);
+    check_gradients("linear dgp, wide", linear, &wide, 1e-5);
     check_gradients("whitened", Architecture::whitened_diwp(sq_exp(), 1, gaussian()), &data, 1e-5);
     check_gradients("whitened, wide", Architecture::whitened_diwp(sq_exp(), 1, gaussian()), &wide, 1e-5);
 }

@@ -215,13 +215,13 @@ impl Prior {
 
     /// A deep Gaussian process, which for an isotropic kernel is an infinite network with bottlenecks of these widths.
     pub fn deep_gp(kernel: PriorKernel, widths: &[usize]) -> Prior {
-        Prior::of(None::<Deterministic>, kernel, widths.iter().map(|&width| GaussianFeatures { width }))
+        Prior::of(None::<Deterministic>, kernel, widths.iter().map(|&width| GaussianFeatures::new(width)))
     }
 
     /// A deep Wishart process; the first width N₁ is the input layer's, Ω ~ W(I/N₁, N₁) (without any, G₁ = XᵀX/N₀).
     pub fn deep_wishart(kernel: PriorKernel, widths: &[usize]) -> Prior {
         // the first by its Gaussian features, whose law is the same
-        let input = widths.first().map(|&width| GaussianFeatures { width });
+        let input = widths.first().map(|&width| GaussianFeatures::new(width));
         Prior::of(input, kernel, widths.iter().skip(1).map(|&width| Wishart { dof: width as f64 }))
     }
 

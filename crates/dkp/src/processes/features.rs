@@ -1,11 +1,11 @@
 //! Gaussian features: the deep Gaussian process, an infinite network with bottlenecks.
 
 use super::{Before, Draw, Extension, Input, Law, LayerStart, OutOfRange, PriorProcess, Process, RootDraw};
-use crate::gram::numbers::{columns, median_distance, principal_features};
+use crate::gram::numbers::{columns, median_distance, principal_features, principal_projection};
 use crate::gram::white::{noisy, noisy_data};
 use crate::gram::{Block, DataBlock, Gram, condition, factor_of_difference};
 use crate::kernels::{Identity, Kernel};
-use crate::model::Family;
+use crate::model::{Family, FamilyOptions};
 use crate::output::Posterior;
 use crate::params::Shape;
 use dkp_tape::{Failure, Lower, Node, Tape};
@@ -16,8 +16,21 @@ use std::sync::Arc;
 pub(super) const FAMILY: Family = Family {
     name: "dgp",
     title: "deep Gaussian process",
-    posteriors: &["shared"],
-    parts: |options| (Input::Fixed, Arc::new(GaussianFeatures { width: options.width })),
+    posteriors: &["shared", "own"],
+    parts: |options| (Input::Fixed, Arc::new(GaussianFeatures::of(options))),
+};
+
+/// The same with a first layer whose kernel is linear, as the paper has them: F₁ = XᵀW/√N₀ with standard normal W, N₀×N₁.
+///
+/// So G₁ = F₁F₁ᵀ/N₁ is XᵀΩX/N₀ with Ω = WWᵀ/N₁, and the layer is an input layer: Ω is drawn by features whose kernel is I.
+pub(super) const LINEAR_FAMILY: Family = Family {
+    name: "linear_dgp",
+    title: "deep Gaussian process with a linear first layer",
+    parts: |options| {
+        let process = Arc::new(GaussianFeatures::of(options));
+        (Input::Omega(process.clone()), process)
+    },
+    ..FAMILY
 };
 
 /// Lengthscale of a kernel whose features pass on a Gram matrix, relative to the median distance: long enough for nearly linear
@@ -30,7 +43,8 @@ const NOISE: f64 = 1.0 / 3.0;
 /// F ~ N(0, K) for each of N features, G = FFᵀ/N; in distribution the Wishart process W(K/N, N).
 ///
 /// The posterior of each feature at the inducing points is that of the output layer ([`Posterior`]), drawn from; its term of
-/// the bound, the divergence from the prior, is in closed form given K.
+/// the bound, the divergence from the prior, is in closed form given K. All features share the noise of their pseudo-targets, or each has
+/// its own, which costs N Cholesky factors a draw.
 ///
 /// A layer starts by passing on the Gram matrix that its kernel sees, or for a narrow layer what it can hold of that. So its limit is the model
 /// without the layer.
@@ -38,21 +52,37 @@ const NOISE: f64 = 1.0 / 3.0;
 pub struct GaussianFeatures {
     /// N, at least 1.
     pub width: usize,
+    /// Whether features share the noise of their pseudo-targets.
+    pub share_noise: bool,
 }
 
 impl GaussianFeatures {
+    /// Features that share a noise.
+    pub const fn new(width: usize) -> GaussianFeatures {
+        GaussianFeatures { width, share_noise: true }
+    }
+
+    fn of(options: &FamilyOptions<'_>) -> GaussianFeatures {
+        GaussianFeatures { width: options.width, share_noise: options.posterior != "own" }
+    }
+
+    /// How many noises there are.
+    fn noises(&self) -> usize {
+        if self.share_noise { 1 } else { self.width }
+    }
+
     /// Pseudo-targets whose Gram matrix is G, or for a narrow layer near it, their noise, and that Gram matrix.
     fn pass_on(&self, gram: &Mat<f64>) -> Result<(Vec<Vec<f64>>, Mat<f64>), Failure> {
         let features = principal_features(gram, self.width)?;
         let noise = NOISE * median_distance(gram).sqrt();
         let passed = faer::Scale(1.0 / self.width as f64) * (&features * features.transpose());
-        Ok((Posterior::start(&columns(&features), gram.nrows(), &[noise]), passed))
+        Ok((Posterior::start(&columns(&features), gram.nrows(), &vec![noise; self.noises()]), passed))
     }
 }
 
 impl Process for GaussianFeatures {
     fn name(&self) -> String {
-        format!("features({})", self.width)
+        format!("{}({})", if self.share_noise { "features" } else { "own_noise_features" }, self.width)
     }
 
     fn check(&self) -> Result<(), OutOfRange> {
@@ -60,11 +90,15 @@ impl Process for GaussianFeatures {
     }
 
     fn parameters(&self, size: usize) -> Vec<Shape> {
-        Posterior::parameters(size, self.width, 1)
+        Posterior::parameters(size, self.width, self.noises())
     }
 
     fn around(&self, root: &Mat<f64>) -> Result<Vec<Vec<f64>>, Failure> {
         Ok(self.pass_on(&(root * root.transpose()))?.0)
+    }
+
+    fn around_identity(&self, moments: &Mat<f64>) -> Result<Vec<Vec<f64>>, Failure> {
+        Ok(self.pass_on(&principal_projection(moments, self.width)?)?.0)
     }
 
     fn start(&self, before: &Before<'_>) -> Result<LayerStart, Failure> {
@@ -82,10 +116,14 @@ impl Process for GaussianFeatures {
         Box::new(GaussianFeaturesLaw::posterior(Posterior::record(tape, parameters)))
     }
 
+    fn has_gram_form(&self) -> bool {
+        true
+    }
+
     fn flops(&self, size: usize, points: usize) -> f64 {
-        let (m, b, f) = (size as f64, points as f64, self.width as f64);
-        // a Cholesky factor and the Gaussian posterior; L⁻¹k, and products of the features
-        3.1 * m.powi(3) + 3.0 * m * m * b + 12.0 * f * m * b
+        let (m, b, f, noises) = (size as f64, points as f64, self.width as f64, self.noises() as f64);
+        // a Cholesky factor and the Gaussian posteriors; L⁻¹k, and products of the features
+        (1.1 + 2.0 * noises) * m.powi(3) + 3.0 * m * m * b + 12.0 * f * m * b
     }
 }
 

@@ -65,12 +65,16 @@ pub use wishart::Wishart;
 /// The processes of this crate that inference can handle, by name, and the families made of them.
 pub(crate) fn register(registry: &mut Registry) {
     registry.add_process("deterministic", |_| Ok(Arc::new(Deterministic)));
-    registry.add_process("features(width)", |a| Ok(Arc::new(GaussianFeatures { width: a.count(0, 1..=MOST_WIDTH)? })));
+    registry.add_process("features(width)", |a| Ok(Arc::new(GaussianFeatures::new(a.count(0, 1..=MOST_WIDTH)?))));
+    registry.add_process("own_noise_features(width)", |a| {
+        Ok(Arc::new(GaussianFeatures { width: a.count(0, 1..=MOST_WIDTH)?, share_noise: false }))
+    });
     registry.add_process("inverse_wishart", |_| Ok(Arc::new(InverseWishart::HIDDEN)));
     registry.add_process("whitened_inverse_wishart", |_| Ok(Arc::new(WhitenedInverseWishart::HIDDEN)));
     registry.add_family(inverse_wishart::FAMILY);
     registry.add_family(deterministic::FAMILY);
     registry.add_family(features::FAMILY);
+    registry.add_family(features::LINEAR_FAMILY);
 }
 
 /// A process that inference can handle, as a model is made of it.
@@ -88,6 +92,12 @@ pub trait Process: Send + Sync {
 
     /// Values of these parameters for a posterior around K = RRᵀ.
     fn around(&self, root: &Mat<f64>) -> Result<Vec<Vec<f64>>, Failure>;
+
+    /// Values of these parameters for a posterior around I, for Ω. Draws that cannot have full rank keep the principal components of the inputs,
+    /// whose second moments, N₀×N₀, are given.
+    fn around_identity(&self, moments: &Mat<f64>) -> Result<Vec<Vec<f64>>, Failure> {
+        self.around(&Mat::identity(moments.nrows(), moments.nrows()))
+    }
 
     /// Where a layer starts, given what its kernel sees: by default [around](Process::around) its kernel.
     fn start(&self, before: &Before<'_>) -> Result<LayerStart, Failure> {
@@ -237,6 +247,8 @@ impl OutOfRange {
     }
 }
 
+#[cfg(test)]
+mod features_tests;
 #[cfg(test)]
 mod gradient_tests;
 #[cfg(test)]

@@ -132,11 +132,11 @@ fn the_posterior_has_its_law_and_its_divergence() {
     assert!((ours + divergence).abs() < 1e-12 * divergence, "{ours} and −{divergence}");
 }
 
-/// Features from a posterior, extended to a data point, have the moments of the Gaussian posterior there: E G_tt = m² + s and
-/// E G_ti = E f_t·f_i, for one feature; and their term of the bound is its divergence.
+/// Features from a posterior, extended to a data point, have the moments of the Gaussian posterior there: E G_tt is the mean of m² + s over
+/// features, each with a noise of its own; and their term of the bound is its divergence.
 #[test]
 fn posterior_features_have_the_moments_of_their_posterior() {
-    for jointly in [false, true] {
+    for (jointly, width) in [(false, 1), (true, 1), (false, 2), (true, 2)] {
         let (m, b) = (3, 2);
         let mut tape = Tape::new("features");
         tape.points(b);
@@ -149,10 +149,13 @@ fn posterior_features_have_the_moments_of_their_posterior() {
         let k_ii = ii.kernel(&mut tape, &SquaredExponential, &theta);
         let kernel = one_by_one.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
         let joint = joint.kernel(&mut tape, k_ii, &SquaredExponential, &theta);
-        let (v, t) = (cases::matrix(3, m, 1), cases::matrix(4, m, m));
-        let (v, t) = (distributions::constant(&mut tape, v.as_ref()), distributions::constant(&mut tape, t.as_ref()));
-        let t = noise_root(&mut tape, t);
-        let posterior = Posterior::new(&mut tape, v, &[t]);
+        let v = distributions::constant(&mut tape, cases::matrix(3, m, width).as_ref());
+        let root = |seed: usize| {
+            let t = distributions::constant(&mut tape, cases::matrix(4 + seed as u64, m, m).as_ref());
+            noise_root(&mut tape, t)
+        };
+        let roots: Vec<_> = (0..width).map(root).collect();
+        let posterior = Posterior::new(&mut tape, v, &roots);
         let noisy = crate::gram::white::noisy(&mut tape, k_ii);
         let noisy = Block::new(&mut tape, noisy);
         let given = posterior.given(&mut tape, noisy);
@@ -169,9 +172,10 @@ fn posterior_features_have_the_moments_of_their_posterior() {
             (0..b).for_each(|j| samples[j].push(value[(if jointly { j } else { 0 }, j)]));
         }
         for (j, samples) in samples.iter().enumerate() {
-            let (mean, variance) = (run.value(mean)[(0, j)], run.value(variance)[(0, j)]);
+            let (mean, variance) = (run.value(mean).col(j), run.value(variance).col(j));
             // f ~ N(m, s): (f − m)² is not seen, but f²/s is a noncentral χ², whose mean fixes m² + s
-            assert_mean("G_tt", samples, mean * mean + variance);
+            let square = (mean.squared_norm_l2() + variance.sum()) / width as f64;
+            assert_mean("G_tt", samples, square);
         }
         assert_eq!(run.scalar(draw.log_ratio.unwrap()), -run.scalar(given.divergence));
     }

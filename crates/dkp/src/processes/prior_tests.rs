@@ -38,7 +38,7 @@ fn some_prior_draws(process: impl PriorProcess, count: u64) -> (Mat<f64>, Vec<Ma
 
 #[test]
 fn features_and_bartlett_draw_the_same_wishart_process() {
-    let (kernel, by_features) = prior_draws(GaussianFeatures { width: 5 });
+    let (kernel, by_features) = prior_draws(GaussianFeatures::new(5));
     let (_, by_bartlett) = prior_draws(Wishart { dof: 5.0 });
     assert_wishart_process("features", &by_features, &kernel, 5.0);
     assert_wishart_process("Bartlett", &by_bartlett, &kernel, 5.0);
@@ -47,7 +47,7 @@ fn features_and_bartlett_draw_the_same_wishart_process() {
     // below the number of points, where the Wishart is singular
     let (_, singular) = prior_draws(Wishart { dof: 2.0 });
     assert_wishart_process("singular", &singular, &kernel, 2.0);
-    let (_, singular) = prior_draws(GaussianFeatures { width: 2 });
+    let (_, singular) = prior_draws(GaussianFeatures::new(2));
     assert_wishart_process("two features", &singular, &kernel, 2.0);
 }
 

@@ -4,7 +4,7 @@ use super::inducing::choose;
 use super::limit::{follow, inherit, limit_of};
 use super::{Step, TrainOptions, Trainer, TrainingError};
 use crate::data::Dataset;
-use crate::gram::numbers::{columns, is_regular, linear_kernel, median_distance, root_of};
+use crate::gram::numbers::{columns, is_regular, linear_kernel, median_distance, moments, root_of};
 use crate::kernels::Kernel;
 use crate::likelihoods::{Likelihood, ParameterStart};
 use crate::model::layout::layer_name;
@@ -177,7 +177,7 @@ impl Placed<'_> {
         if architecture.scale_features {
             values.extend([vec![1.0; features], vec![0.0; features]]);
         }
-        values.extend(input_start(&architecture, &self.gram, features)?);
+        values.extend(input_start(&architecture, &self.inputs, &self.gram, features)?);
         let (of_layers, gram) = layers_start(&architecture, self.gram.clone(), |_, kernel, gram| {
             Ok(kernel.start(median_distance(gram).sqrt(), 1.0))
         })?;
@@ -214,15 +214,16 @@ impl Placed<'_> {
     }
 }
 
-/// The parameters of the input layer's process, for the Gram matrix of the inducing inputs.
+/// The parameters of the input layer's process, for inducing inputs, by columns, and their Gram matrix.
 pub(super) fn input_start(
     architecture: &Architecture,
+    inputs: &[f64],
     gram: &Mat<f64>,
     features: usize,
 ) -> Result<Vec<Vec<f64>>, StartError> {
     let start = || match &architecture.input {
         Input::Fixed => Ok(Vec::new()),
-        Input::Omega(process) => process.around(&Mat::identity(features, features)),
+        Input::Omega(process) => process.around_identity(&moments(inputs, features)),
         Input::Gram(process) => process.around(&root_of(gram)?),
     };
     start().map_err(|failure| StartError::Layer { layer: "the input layer".to_string(), failure })

@@ -58,7 +58,7 @@ pub(super) fn follow(model: &mut Model, cold: &Parameters, limit: &Model) -> Res
     if let Some(process) = architecture.input.process() {
         shapes.extend(layout::of_process(INPUT, &**process, architecture.input.size(features, m)));
     }
-    let mut values = input_start(&architecture, &gram, features)?;
+    let mut values = input_start(&architecture, &x, &gram, features)?;
     let trained = p.clone();
     let (of_layers, _) = layers_start(&architecture, gram, |i, kernel, _| {
         let names = layout::of_kernel(&layer_name(i), kernel);

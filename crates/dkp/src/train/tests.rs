@@ -6,7 +6,7 @@ use crate::kernels::{Kernel, Relu, SquaredExponential};
 use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Likelihood, Scalar, StudentT, VaryingNoise};
 use crate::model::{Architecture, Batch, Gain, Model};
 use crate::params::Parameters;
-use crate::processes::InverseWishart;
+use crate::processes::{GaussianFeatures, Input, InverseWishart};
 use dkp_tape::gradcheck::cases;
 use dkp_tape::random::Key;
 use faer::Mat;
@@ -26,6 +26,13 @@ fn nngp() -> Architecture {
 
 fn dgp(hidden: usize, width: usize) -> Architecture {
     Architecture::dgp(Arc::new(SquaredExponential), hidden, width, Arc::new(Gaussian::new(1)))
+}
+
+/// The same with a linear first layer, and a noise for each feature.
+fn linear_dgp(hidden: usize, width: usize) -> Architecture {
+    let process = Arc::new(GaussianFeatures { width, share_noise: false });
+    let input = Input::Omega(process.clone() as _);
+    Architecture::of(input, process, Arc::new(SquaredExponential), hidden, Arc::new(Gaussian::new(1)))
 }
 
 fn smooth(points: usize) -> Dataset {
@@ -134,14 +141,17 @@ fn a_deep_gaussian_process_starts_from_the_model_without_its_layers() {
     let options = TrainOptions { steps: warm.warm_up, ..TrainOptions::default() };
     Trainer::new(&mut shallow, &data, options).unwrap().run(|_| true).unwrap();
     let expected = shallow.bound(&data, 1, Key::new(0)).unwrap();
-    for width in [3, 5] {
-        let mut model = initialise(dgp(2, width), &data, warm).unwrap();
+    for (width, architecture) in [(3, dgp(2, 3)), (5, dgp(2, 5)), (3, linear_dgp(2, 3)), (5, linear_dgp(1, 5))] {
+        let mut model = initialise(architecture, &data, warm).unwrap();
         for name in ["inducing.inputs", "features.scale", "output.kernel.lengthscale", "likelihood.noise"] {
             let [own, other] = [&model, &shallow].map(|m| m.parameters().get(name).unwrap());
             assert!(own.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-6), "{name}: {own:?} and {other:?}");
         }
-        for layer in ["layer 1", "layer 2"] {
-            model.parameters_mut().set(&format!("{layer}.noise.diagonal"), &[1e-3; 60]).unwrap();
+        let noises =
+            model.parameters().iter().filter(|p| !p.name.starts_with("output") && p.name.ends_with(".diagonal"));
+        let noises: Vec<(String, usize)> = noises.map(|p| (p.name.clone(), p.rows)).collect();
+        for (name, rows) in noises {
+            model.parameters_mut().set(&name, &vec![1e-3; rows]).unwrap();
         }
         let bound = model.bound(&data, 20, Key::new(0)).unwrap();
         assert!((bound.likelihood - expected.likelihood).abs() < 1e-3, "{width}: {bound:?} and {expected:?}");
@@ -158,13 +168,24 @@ fn a_narrow_layer_keeps_what_matters() {
     let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
     let (sx, sy) = data.scales();
     let data = data.scaled(&sx, &sy);
-    let model = initialise(dgp(2, 1), &data, Start { warm_up: 500, ..start(20) }).unwrap();
-    let third: Vec<f64> = model.parameters().get("inducing.inputs").unwrap().chunks(4).map(|x| x[2]).collect();
-    for layer in ["layer 1", "layer 2"] {
-        let targets = model.parameters().get(&format!("{layer}.targets")).unwrap();
+    let cosine = |a: &[f64], b: &[f64]| {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let cosine = dot(&targets, &third) / (dot(&targets, &targets) * dot(&third, &third)).sqrt();
-        assert!(cosine.abs() > 0.999, "{layer}: {cosine}");
+        dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    };
+    let warm = Start { warm_up: 500, ..start(20) };
+    for architecture in [dgp(2, 1), linear_dgp(2, 1)] {
+        let model = initialise(architecture, &data, warm).unwrap();
+        let get = |name: &str| model.parameters().get(name).unwrap();
+        let third: Vec<f64> = get("inducing.inputs").chunks(4).map(|x| x[2]).collect();
+        for layer in ["layer 1", "layer 2"] {
+            let cosine = cosine(&get(&format!("{layer}.targets")), &third);
+            assert!(cosine.abs() > 0.999, "{layer}: {cosine}");
+        }
+        // the linear layer's are weights of the features
+        if model.architecture().input.process().is_some() {
+            let cosine = cosine(&get("input.targets"), &[0.0, 0.0, 1.0, 0.0]);
+            assert!(cosine.abs() > 0.999, "{cosine}");
+        }
     }
 }
 
@@ -175,7 +196,9 @@ fn layers_of_features_learn() {
     let mut mixed = dgp(3, 2);
     mixed.layers[0].process = Arc::new(InverseWishart::HIDDEN);
     mixed.layers[2].process = Arc::new(InverseWishart::HIDDEN);
-    for (name, architecture) in [("1", dgp(2, 1)), ("3", dgp(2, 3)), ("8", dgp(2, 8)), ("mixed", mixed)] {
+    for (name, architecture) in
+        [("1", dgp(2, 1)), ("3", dgp(2, 3)), ("8", dgp(2, 8)), ("mixed", mixed), ("linear", linear_dgp(1, 3))]
+    {
         let mut model = initialise(architecture, &data, Start { warm_up: 300, ..start(15) }).unwrap();
         let first = model.bound(&data, 50, Key::new(7)).unwrap();
         let options = TrainOptions { steps: 300, draws: 4, ..TrainOptions::default() };
