@@ -24,6 +24,7 @@ mod over_lower_transposed;
 mod over_lower_transposed_row_norms;
 mod product;
 mod random;
+mod random_lower;
 mod row_norms;
 mod scale;
 mod select;

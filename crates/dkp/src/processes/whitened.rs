@@ -152,14 +152,10 @@ impl WhitenedLaw {
 
     /// Q = √δ·A⁻¹, and F = LQ.
     fn draw_roots(&self, tape: &mut Tape, factor: Lower) -> [Lower; 2] {
-        let m = factor.size();
         let gammas = tape.gammas(self.shapes);
         let squares = tape.product(gammas, self.scales);
         let diagonal = tape.sqrt(squares);
-        let normals = tape.normals(m, m);
-        let below = tape.product(self.deviation, normals);
-        let below = tape.add(self.mean, below);
-        let a = tape.lower(diagonal, below);
+        let a = tape.random_lower(diagonal, self.mean, self.deviation);
         let white_root = tape.lower_over_lower(self.identity, a);
         let scaled = tape.scale_lower(self.root_delta, factor);
         [white_root, tape.lower_over_lower(scaled, a)]
