@@ -1,9 +1,11 @@
 //! Normal noise that varies with the inputs.
 
-use super::{Latent, Likelihood, LikelihoodParameter, Moments, Observed, ParameterStart, TargetKind, Tightening};
-use crate::quadrature::Quadrature;
+use super::normals::trapezoid;
+use super::{
+    Latent, Likelihood, LikelihoodParameter, Moments, Normal, Observed, ParameterStart, TargetKind, Tightening,
+};
 use dkp_tape::{Node, Tape};
-use std::f64::consts::{SQRT_2, TAU};
+use std::f64::consts::TAU;
 
 /// The smallest variance of noise where g = 0, for targets of unit variance.
 const FLOOR: f64 = 1e-6;
@@ -11,15 +13,16 @@ const FLOOR: f64 = 1e-6;
 const SPREAD: f64 = 1.0;
 /// The deviation of g's pseudo-targets to begin with: they say little, and that g is 0.
 const VAGUE: f64 = 1.0;
+/// The least variance of log-noise: a deviation of 1e-10 changes nothing.
+const CERTAIN: f64 = 1e-20;
 
 /// y ~ N(f, σ²e^{cg}) with two latent functions for each target, f and g, a learned variance σ² and a learned scale c of g.
 ///
 /// With independent normal f ~ N(m, v) and cg ~ N(μ, s), E log p(y) = −½(log 2πσ² + μ + ((y − m)² + v)/σ_t²), where σ_t² = σ²e^{μ−s/2}.
 /// The predictive density is a mixture over g.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct VaryingNoise {
     targets: usize,
-    quadrature: Quadrature,
 }
 
 /// Latent functions of a tile's points, as nodes targets×B.
@@ -35,7 +38,7 @@ struct Split {
 impl VaryingNoise {
     /// For this many targets.
     pub fn new(targets: usize) -> VaryingNoise {
-        VaryingNoise { targets, quadrature: Quadrature::new() }
+        VaryingNoise { targets }
     }
 
     fn split(&self, tape: &mut Tape, parameters: &[Node], latent: Latent) -> Split {
@@ -64,21 +67,6 @@ impl VaryingNoise {
     fn log_noise(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> (f64, f64) {
         let c = parameters[1][target];
         (c * mean[self.targets + target], c * c * variance[self.targets + target])
-    }
-
-    /// Visits weights and variances of the noise at one point.
-    fn visit_noise(
-        &self,
-        parameters: &[Vec<f64>],
-        target: usize,
-        mean: &[f64],
-        variance: &[f64],
-        mut visit: impl FnMut(f64, f64),
-    ) {
-        let (mu, s) = self.log_noise(parameters, target, mean, variance);
-        let (noise, deviation) = (parameters[0][target], s.max(0.0).sqrt());
-        let nodes = self.quadrature.nodes.iter().zip(&self.quadrature.weights);
-        nodes.for_each(|(z, w)| visit(*w, noise * (mu + deviation * z).exp()));
     }
 }
 
@@ -139,31 +127,28 @@ impl Likelihood for VaryingNoise {
         Some(self)
     }
 
-    fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
-        let term = |t: usize| {
-            let mut logs = Vec::with_capacity(self.quadrature.nodes.len());
-            self.visit_noise(parameters, t, mean, variance, |w, noise| {
-                let total = variance[t] + noise;
-                logs.push(w.ln() - 0.5 * ((TAU * total).ln() + (y[t] - mean[t]).powi(2) / total));
-            });
-            let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            largest + logs.iter().map(|l| (l - largest).exp()).sum::<f64>().ln()
-        };
-        (0..self.targets).filter(|&t| !y[t].is_nan()).map(term).sum()
+    fn normals(
+        &self,
+        parameters: &[Vec<f64>],
+        target: usize,
+        mean: &[f64],
+        variance: &[f64],
+        visit: &mut dyn FnMut(Normal),
+    ) -> bool {
+        let (mu, s) = self.log_noise(parameters, target, mean, variance);
+        let (noise, s) = (parameters[0][target] * mu.exp(), s.max(CERTAIN));
+        // cg = μ + u, u ~ N(0, s); a target that is far out narrows what u can be, which steps as for half of s allow for
+        let constant = -0.5 * (TAU * s).ln();
+        let log_law = |u: f64| constant - 0.5 * u * u / s;
+        trapezoid(2.0 / s, log_law, |u, log_weight| {
+            visit(Normal { log_weight, mean: mean[target], variance: variance[target] + noise * u.exp() });
+        });
+        true
     }
 
     fn moments(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> Moments {
         let (mu, s) = self.log_noise(parameters, target, mean, variance);
         Moments { mean: mean[target], model: variance[target], noise: parameters[0][target] * (mu + 0.5 * s).exp() }
-    }
-
-    fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
-        let mut total = 0.0;
-        self.visit_noise(parameters, target, mean, variance, |w, noise| {
-            let deviation = (variance[target] + noise).sqrt();
-            total += w * 0.5 * libm::erfc((mean[target] - y) / (deviation * SQRT_2));
-        });
-        total
     }
 }
 
