@@ -5,7 +5,7 @@ the function that it is a part of.
 """
 import struct
 
-from mpmath import mp, mpf, asin, atanh, chebyfit, cos, exp, log, pi, sin, sqrt
+from mpmath import mp, mpf, asin, atanh, chebyfit, cos, erfc, exp, log, pi, sin, sqrt
 
 mp.dps = 40
 
@@ -48,3 +48,8 @@ show("LN", lambda t: (log(1 + t) - t + t**2 / 2) / t**3 if abs(t) > 1e-9 else mp
 x2 = (pi / 4) ** 2
 show("SIN", lambda w: (sin(sqrt(w)) / sqrt(w) - 1) / w, [mpf("1e-12"), x2], 2, lambda w: w, **form)
 show("COS", lambda w: (cos(sqrt(w)) - 1 + w / 2) / w**2, [mpf("1e-9"), x2], 2, lambda w: w**2 / cos(sqrt(w)), **form)
+# e^{x^2} erfc(x) = d p(t) with d = 1/(x + k), t = (x - k) d, for 0 <= x <= 27, beyond which e^{-x^2} is 0
+k = mpf(4)
+place = lambda t: k * (1 + t) / (1 - t)
+show("SCALED_ERFC", lambda t: (place(t) + k) * exp(place(t) ** 2) * erfc(place(t)), [mpf(-1), (27 - k) / (27 + k)], 19,
+     lambda t: 1 / ((place(t) + k) * exp(place(t) ** 2) * erfc(place(t))))

@@ -2,6 +2,7 @@
 
 use crate::flags::Reading;
 use crate::print::{metric_lines, text, warn_of};
+use crate::progress::{Say, Status};
 use clap::Args;
 use dkp_fit::{EVALUATION_DRAWS, Fitted, Table, on_threads};
 use serde_json::json;
@@ -36,7 +37,10 @@ pub struct Arguments {
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let fitted = Fitted::load(&a.model)?;
     let table = Table::open(&a.data, &a.reading.options(&fitted))?;
-    let evaluation = on_threads(a.threads, || fitted.evaluate(&table, a.draws as usize, a.seed))?;
+    let mut status = Status::new(Say { quiet: a.json });
+    let watch = |rows: usize| status.tell(format!("{rows} rows judged"));
+    let evaluation = on_threads(a.threads, || fitted.evaluate_watched(&table, a.draws as usize, a.seed, watch))?;
+    drop(status);
     warn_of(&evaluation.unfamiliar);
     if evaluation.unseen_classes > 0 {
         eprintln!("dkp: {} rows of classes that no training row had are left out", evaluation.unseen_classes);

@@ -5,6 +5,7 @@ use crate::flags::Reading;
 use crate::interrupt;
 use crate::outputs::check_distinct;
 use crate::print::warn_of;
+use crate::progress::{Say, Status};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dkp_fit::{Error, Fitted, PREDICTION_DRAWS, Predictions, QUANTILES, Table, on_threads};
@@ -77,6 +78,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let written = [ids.clone(), own].concat();
     let mut writer = Writer::create(&out, format, &written).map_err(of_table)?;
     let (mut rows, mut unfamiliar) = (0, Unfamiliar::default());
+    let mut status = Status::new(Say { quiet: a.quiet });
     for frame in frames {
         let frame = frame?;
         let of_ids = ids.iter().map(|(id, _)| Ok((id.clone(), frame.column(id)?.clone())));
@@ -91,6 +93,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         })?;
         unfamiliar.add(&odd);
         rows += frame.rows();
+        status.tell(format!("{rows} rows predicted"));
         columns.extend(own);
         writer.write(&Frame::new(frame.first(), columns)?).map_err(of_table)?;
         if interrupt::requested() {
@@ -98,6 +101,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         }
     }
     writer.finish().map_err(of_table)?;
+    drop(status);
     if !a.quiet {
         warn_of(&unfamiliar);
         eprintln!("{rows} predictions written to {}", out.display());

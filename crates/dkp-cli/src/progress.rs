@@ -111,6 +111,44 @@ impl Drop for Progress {
     }
 }
 
+/// How far something without steps is: one line that changes on a terminal, a line now and then elsewhere.
+pub struct Status {
+    say: Say,
+    told: Instant,
+    /// On a terminal.
+    line: Option<ProgressBar>,
+}
+
+impl Status {
+    pub fn new(say: Say) -> Status {
+        let line = (!say.quiet && std::io::stderr().is_terminal()).then(|| {
+            let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+            line.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
+            line
+        });
+        Status { say, told: Instant::now(), line }
+    }
+
+    pub fn tell(&mut self, message: String) {
+        match &self.line {
+            Some(line) => line.set_message(message),
+            None if self.told.elapsed() >= LINES_EVERY => {
+                self.told = Instant::now();
+                self.say.line(&message);
+            }
+            None => {}
+        }
+    }
+}
+
+impl Drop for Status {
+    fn drop(&mut self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
+        }
+    }
+}
+
 /// Seconds, for people.
 fn duration(seconds: f64) -> String {
     match seconds {

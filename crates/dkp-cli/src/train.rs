@@ -5,7 +5,7 @@ use crate::flags::{self, ModelFlags, RoleFlags};
 use crate::interrupt;
 use crate::outputs::{check_distinct, check_writable};
 use crate::print::metric_lines;
-use crate::progress::{Progress, Say};
+use crate::progress::{Progress, Say, Status};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dkp_fit::{Checkpoint, Error, Fit, Fitted, Moment, Order, Prepared, Run, Task};
@@ -130,6 +130,7 @@ pub struct Watcher {
     log_unit: f64,
     first: u64,
     progress: Option<Progress>,
+    judging: Option<Status>,
     /// Whether the model itself is trained, so that there is something to keep.
     training: bool,
 }
@@ -137,7 +138,8 @@ pub struct Watcher {
 impl Watcher {
     /// For a fit of prepared data that is at step `first`.
     pub fn new(say: Say, prepared: &Prepared, first: u64) -> Watcher {
-        Watcher { say, log_unit: prepared.card.target_units().1.ln(), first, progress: None, training: false }
+        let log_unit = prepared.card.target_units().1.ln();
+        Watcher { say, log_unit, first, progress: None, judging: None, training: false }
     }
 
     /// Whether to go on.
@@ -158,9 +160,13 @@ impl Watcher {
                 (self.progress, self.training) = (None, true);
                 return true;
             }
-            Moment::Judge => {
+            Moment::Judge { done, rows } => {
                 interrupt::release();
                 self.progress.take();
+                let status = self.judging.get_or_insert_with(|| Status::new(self.say));
+                if rows > 0 {
+                    status.tell(format!("judging {done} of {rows} held-out rows"));
+                }
                 return true;
             }
         };

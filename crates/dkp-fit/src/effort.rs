@@ -29,7 +29,8 @@ impl Effort {
     /// For this many rows. Few draws and more steps go further than the reverse, and so do batches where rows are many.
     pub(crate) fn sizes(self, rows: usize) -> Sizes {
         let normal = match rows {
-            0..=2_000 => Sizes { inducing: 200, start_steps: 2_000, steps: 1_500, draws: 3, batch: 0 },
+            0..=500 => Sizes { inducing: 200, start_steps: 2_000, steps: 2_000, draws: 3, batch: 0 },
+            501..=2_000 => Sizes { inducing: 300, start_steps: 1_000, steps: 1_000, draws: 2, batch: 0 },
             2_001..=20_000 => Sizes { inducing: 300, start_steps: 2_000, steps: 3_000, draws: 2, batch: 1_000 },
             _ => Sizes { inducing: 300, start_steps: 2_000, steps: 5_000, draws: 2, batch: 1_000 },
         };

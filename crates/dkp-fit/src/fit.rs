@@ -66,8 +66,13 @@ pub enum Moment<'a> {
         /// Of how many.
         steps: u64,
     },
-    /// Training is over, and the held-out rows are judged.
-    Judge,
+    /// Training is over, and the held-out rows are judged. The answer does not count.
+    Judge {
+        /// How many are judged.
+        done: usize,
+        /// Of how many.
+        rows: usize,
+    },
 }
 
 /// Sees every moment of a fit, and says of every step whether to go on. A fit that is stopped ends with [`Error::Stopped`]: what it had learned is in its
@@ -145,8 +150,11 @@ impl Fit {
         model.release_memory();
         let tensors = BTreeMap::from([(Course::NAME.to_string(), course.tensor())]);
         let mut fitted = Fitted { model, card, tensors, registry: self.registry.clone() };
-        watch(Moment::Judge);
-        fitted.conclude(&train, held_out.as_ref())?;
+        let rows = held_out.as_ref().map_or(0, Dataset::points);
+        watch(Moment::Judge { done: 0, rows });
+        fitted.conclude(&train, held_out.as_ref(), &mut |done| {
+            watch(Moment::Judge { done, rows });
+        })?;
         if let Some(run) = run {
             fitted.save(run.out())?;
             run.forget_checkpoint();

@@ -7,7 +7,7 @@ use crate::{BoundParts, Card, Error, Metrics, Predictions};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::file::{self, Companion, Tensor};
-use dkp::model::Model;
+use dkp::model::{self, Model};
 use dkp_table::{Frame, ReadOptions, Table, Unfamiliar};
 use dkp_tape::random::Key;
 use faer::MatRef;
@@ -17,8 +17,8 @@ use std::path::Path;
 
 /// Points × draws of the bound that is reported, about.
 const BOUND_WORK: usize = 1_000_000;
-/// Rows that are judged at once.
-const JUDGED_ROWS: usize = 8_192;
+/// Rows that are judged at once, after which is told how far it is: so many that the draws, made anew for them, cost little.
+const JUDGED_ROWS: usize = 1_024;
 
 /// A fitted model with what it takes to use it on tables. Several threads may share it.
 pub struct Fitted {
@@ -95,7 +95,7 @@ impl Fitted {
         x.chunks_exact_mut(width).for_each(|point| self.card.feature_scale.apply(point));
         let x = MatRef::from_column_major_slice(&x, width, frame.rows());
         self.predictions(x, draws, seed, unfamiliar).map_err(|error| match error {
-            Error::Model(dkp::model::Error::NotFinite { point }) => Error::FarRow { row: frame.first() + point + 1 },
+            Error::Model(model::Error::NotFinite { point }) => Error::FarRow { row: frame.first() + point + 1 },
             other => other,
         })
     }
@@ -114,12 +114,23 @@ impl Fitted {
 
     /// Judges the model on a table with known targets.
     pub fn evaluate(&self, table: &Table, draws: usize, seed: u64) -> Result<Evaluated, Error> {
+        self.evaluate_watched(table, draws, seed, |_| ())
+    }
+
+    /// The same, where `watch` is told now and then how many rows are judged.
+    pub fn evaluate_watched(
+        &self,
+        table: &Table,
+        draws: usize,
+        seed: u64,
+        mut watch: impl FnMut(usize),
+    ) -> Result<Evaluated, Error> {
         let (card, origin) = (&self.card, table.origin());
         let target = card.target.column();
         let mut columns = card.columns();
         columns.push(target.clone());
         let likelihood = &*self.model.architecture().likelihood;
-        let (mut unfamiliar, mut unseen_classes, mut all) = (Unfamiliar::default(), 0, None::<Judged>);
+        let (mut unfamiliar, mut unseen_classes, mut all) = (Unfamiliar::default(), 0, None);
         for frame in table.frames(&columns, JUDGED_ROWS)? {
             let frame = frame?;
             let targets = card.target.encode(&frame)?;
@@ -129,11 +140,8 @@ impl Fitted {
             y.iter_mut().for_each(|v| card.target_scale.apply(std::slice::from_mut(v)));
             let predictions = self.predict_frame(&frame, draws, seed)?;
             unfamiliar.add(&predictions.unfamiliar);
-            let judged = Judged::new(&predictions, &y);
-            match &mut all {
-                None => all = Some(judged),
-                Some(all) => all.extend(judged),
-            }
+            Judged::append(&mut all, Judged::new(&predictions, &y));
+            watch(frame.first() + frame.rows());
         }
         let metrics = all.ok_or_else(|| Error::data(origin, "there are no rows"))?.metrics();
         if metrics.rows() == 0 {
@@ -143,23 +151,43 @@ impl Fitted {
         Ok(Evaluated { metrics, unfamiliar, unseen_classes })
     }
 
-    /// The bound, and the held-out rows' predictions and metrics.
-    pub(crate) fn conclude(&mut self, train: &Dataset, held_out: Option<&Dataset>) -> Result<(), Error> {
-        let seed = self.card.settings.seed;
+    /// The bound, and the held-out rows' predictions and metrics; `watch` is told how many of them are judged.
+    pub(crate) fn conclude(
+        &mut self,
+        train: &Dataset,
+        held_out: Option<&Dataset>,
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<(), Error> {
         let draws = (BOUND_WORK / train.points()).clamp(2, 100);
-        let bound = self.model.bound(train, draws, Key::new(seed).step(u64::MAX))?;
+        let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
         self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
-        if let Some(held_out) = held_out {
-            let draws = self.card.settings.evaluation_draws as usize;
-            let predictions = self.predictions(held_out.inputs().as_ref(), draws, seed, Unfamiliar::default())?;
-            let y: Vec<f64> = (0..held_out.points()).map(|n| held_out.y(n)[0]).collect();
-            let judged = Judged::new(&predictions, &y);
+        if let Some(judged) = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten() {
             self.card.evaluation = Some(judged.metrics());
             let kept = judged.kept();
-            self.tensors.extend(noise_column(&self.card, held_out, &kept));
+            self.tensors.extend(held_out.and_then(|rows| noise_column(&self.card, rows, &kept)));
             self.tensors.extend(kept);
         }
         Ok(())
+    }
+
+    /// Judges rows in their order, some at a time; none if there are none.
+    fn judge(&self, rows: &Dataset, watch: &mut dyn FnMut(usize)) -> Result<Option<Judged>, Error> {
+        let (draws, seed) = (self.card.settings.evaluation_draws as usize, self.card.settings.seed);
+        let (x, mut all) = (rows.inputs(), None);
+        for first in (0..rows.points()).step_by(JUDGED_ROWS) {
+            let count = JUDGED_ROWS.min(rows.points() - first);
+            let predictions = self.predictions(x.as_ref().subcols(first, count), draws, seed, Unfamiliar::default());
+            let predictions = predictions.map_err(|error| match error {
+                Error::Model(model::Error::NotFinite { point }) => {
+                    model::Error::NotFinite { point: first + point }.into()
+                }
+                other => other,
+            })?;
+            let y: Vec<f64> = (first..first + count).map(|n| rows.y(n)[0]).collect();
+            Judged::append(&mut all, Judged::new(&predictions, &y));
+            watch(first + count);
+        }
+        Ok(all)
     }
 
     /// Parameters that are one number, by name.

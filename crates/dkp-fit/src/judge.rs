@@ -2,7 +2,7 @@
 
 use crate::Predictions;
 use dkp::file::Tensor;
-use dkp::metrics::{ClassScore, Classification, LEVELS, Regression, Score, class_scores, scores};
+use dkp::metrics::{ClassScore, Classification, LEVELS, Regression, Score, class_scores};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -90,7 +90,7 @@ impl Metrics {
 
 /// Predictions beside what was observed.
 pub enum Judged {
-    /// Of numbers: scores, and for the rows that are kept the deviation, two quantiles and the noise.
+    /// Of numbers.
     Numbers {
         /// Of each row.
         scores: Vec<Score>,
@@ -108,20 +108,25 @@ impl Judged {
         if let Some(scores) = predictions.labels().and_then(|_| class_scores(prediction, y)) {
             return Judged::Classes(scores);
         }
-        let known: Vec<usize> = (0..y.len()).filter(|&n| !y[n].is_nan()).take(KEPT).collect();
-        let spread = known.par_iter().map(|&n| {
-            let [low, high] = TAILS.map(|p| predictions.quantile(n, p));
-            [predictions.deviation(n), low, high, predictions.noise(n)]
-        });
-        Judged::Numbers { spread: spread.collect(), scores: scores(prediction, 0, y, *zero, *unit) }
+        let known = (0..y.len()).into_par_iter().filter(|&n| !y[n].is_nan());
+        let judge = |n: usize| {
+            let predicted = prediction.marginal(n, 0);
+            let [low, high] = TAILS.map(|p| zero + unit * predicted.quantile(p));
+            (Score::new(&predicted, y[n], *zero, *unit), [unit * predicted.deviation(), low, high, predictions.noise(n)])
+        };
+        let (scores, spread) = known.map(judge).unzip();
+        Judged::Numbers { scores, spread }
     }
 
-    /// Adds those of further rows.
-    pub(crate) fn extend(&mut self, other: Judged) {
-        match (self, other) {
-            (Judged::Numbers { scores, .. }, Judged::Numbers { scores: more, .. }) => scores.extend(more),
-            (Judged::Classes(scores), Judged::Classes(more)) => scores.extend(more),
-            _ => {}
+    /// Adds those of further rows to all before.
+    pub(crate) fn append(all: &mut Option<Judged>, further: Judged) {
+        match (all, further) {
+            (Some(Judged::Numbers { scores, spread }), Judged::Numbers { scores: more, spread: wider }) => {
+                scores.extend(more);
+                spread.extend(wider);
+            }
+            (Some(Judged::Classes(scores)), Judged::Classes(more)) => scores.extend(more),
+            (all, further) => *all = Some(further),
         }
     }
 
@@ -139,7 +144,7 @@ impl Judged {
         match self {
             Judged::Numbers { scores, spread } => {
                 let of = |f: fn(&Score) -> f64| Tensor::vector(scores.iter().take(KEPT).map(f).collect());
-                let spread_of = |i: usize| Tensor::vector(spread.iter().map(|s| s[i]).collect());
+                let spread_of = |i: usize| Tensor::vector(spread.iter().take(KEPT).map(|s| s[i]).collect());
                 BTreeMap::from([
                     named("observed", of(|s| s.observed)),
                     named("mean", of(|s| s.mean)),

@@ -97,10 +97,11 @@ impl Predictions {
     fn numbers(&self, quantiles: &[f64]) -> Vec<Column> {
         let unit = self.unit;
         let row = |n: usize| {
-            let m = self.prediction.moments(n, 0);
+            let predicted = self.prediction.marginal(n, 0);
+            let m = predicted.moments();
             let deviations = [m.model + m.noise, m.model, m.noise].map(|v| unit * v.sqrt());
             let own = [self.zero + unit * m.mean].into_iter().chain(deviations);
-            own.chain(quantiles.iter().map(|&p| self.quantile(n, p))).collect::<Vec<f64>>()
+            own.chain(quantiles.iter().map(|&p| self.zero + unit * predicted.quantile(p))).collect::<Vec<f64>>()
         };
         let rows: Vec<Vec<f64>> = (0..self.rows()).into_par_iter().map(row).collect();
         (0..4 + quantiles.len()).map(|i| Column::Numbers(rows.iter().map(|r| r[i]).collect())).collect()

@@ -139,20 +139,20 @@ fn threads_change_nothing_and_share_a_fitted_model() {
 #[test]
 fn a_fit_is_watched_and_can_be_stopped() {
     let fit = quick("price");
-    let (mut start, mut steps, mut judged) = (0, 0, 0);
+    let (mut start, mut steps, mut judged) = (0, 0, Vec::new());
     let watch = &mut |moment: Moment<'_>| {
         match moment {
             Moment::Start { .. } => start += 1,
             Moment::Train { .. } => steps += 1,
             Moment::Begin => assert_eq!((start, steps), (60, 0)),
-            Moment::Judge => judged += 1,
+            Moment::Judge { done, rows } => judged.push((done, rows)),
             Moment::Noise(line) => assert!(line.starts_with("noise"), "{line}"),
             Moment::ColdStart(error) => panic!("{error}"),
         }
         true
     };
     fit.train(fit.prepare(&prices(), None).unwrap(), watch).unwrap();
-    assert_eq!((start, steps, judged), (60, 30, 1));
+    assert_eq!((start, steps, judged), (60, 30, vec![(0, 9), (9, 9)]));
     let stopped = |watch: &mut (dyn FnMut(Moment<'_>) -> bool + Send)| {
         fit.train(fit.prepare(&prices(), None).unwrap(), watch).err()
     };
@@ -160,6 +160,32 @@ fn a_fit_is_watched_and_can_be_stopped() {
     assert!(matches!(in_start, Some(Error::Stopped { step: 0, .. })), "{in_start:?}");
     let later = stopped(&mut |moment| !matches!(moment, Moment::Train { step, .. } if step.step == 4));
     assert!(matches!(later, Some(Error::Stopped { step: 5, .. })), "{later:?}");
+}
+
+/// Held-out rows are judged some at a time, all of them and in order, and as if they were judged later.
+#[test]
+fn many_held_out_rows_are_judged_some_at_a_time() {
+    const UNSEEN: usize = 2500;
+    let mut columns = features(0..UNSEEN);
+    columns.push(("price", (0..UNSEEN).map(price).collect::<Vec<_>>().into()));
+    let unseen = Table::from_columns(columns, &[]).unwrap();
+    let mut fit = quick("price");
+    fit.config.model.likelihood = Some("student_t".to_string());
+    let mut judged = Vec::new();
+    let watch = &mut |moment: Moment<'_>| {
+        if let Moment::Judge { done, rows } = moment {
+            judged.push((done, rows));
+        }
+        true
+    };
+    let fitted = fit.train(fit.prepare(&prices(), Some(&unseen)).unwrap(), watch).unwrap();
+    assert!(judged.len() > 3 && judged.is_sorted() && judged.last() == Some(&(UNSEEN, UNSEEN)), "{judged:?}");
+    let settings = &fitted.card.settings;
+    let (draws, seed) = (settings.evaluation_draws as usize, settings.seed);
+    let mut later = Vec::new();
+    let evaluated = fitted.evaluate_watched(&unseen, draws, seed, |rows| later.push(rows)).unwrap();
+    assert_eq!(later, judged[1..].iter().map(|j| j.0).collect::<Vec<_>>());
+    assert_eq!(Some(evaluated.metrics), fitted.card.evaluation);
 }
 
 /// A likelihood that is written elsewhere is chosen by its name.

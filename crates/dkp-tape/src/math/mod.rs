@@ -5,6 +5,7 @@
 //! two or three units in the last place, and an element's bits do not depend on its position in the loop.
 
 mod arc;
+mod erfc;
 mod exp;
 mod ln;
 mod special;
@@ -12,6 +13,7 @@ mod special;
 use std::sync::LazyLock;
 
 pub use arc::{acos, asin};
+pub use erfc::{erfc, scaled_erfc};
 pub use exp::exp;
 pub use ln::ln;
 pub(crate) use ln::ln_normal;

@@ -1,8 +1,10 @@
 //! Normal noise.
 
-use super::{Latent, Likelihood, LikelihoodParameter, Moments, Observed, ParameterStart, TargetKind, Tightening};
+use super::{
+    Latent, Likelihood, LikelihoodParameter, Moments, Normal, Observed, ParameterStart, TargetKind, Tightening,
+};
 use dkp_tape::{Node, Tape};
-use std::f64::consts::{SQRT_2, TAU};
+use std::f64::consts::TAU;
 
 /// The smallest variance of noise, for targets of unit variance: below it a model would trust rounding errors.
 const FLOOR: f64 = 1e-6;
@@ -77,21 +79,20 @@ impl Likelihood for Gaussian {
         Some(self)
     }
 
-    fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
-        let term = |i: usize| {
-            let total = variance[i] + parameters[0][i];
-            -0.5 * ((TAU * total).ln() + (y[i] - mean[i]).powi(2) / total)
-        };
-        (0..self.targets).filter(|&i| !y[i].is_nan()).map(term).sum()
+    fn normals(
+        &self,
+        parameters: &[Vec<f64>],
+        target: usize,
+        mean: &[f64],
+        variance: &[f64],
+        visit: &mut dyn FnMut(Normal),
+    ) -> bool {
+        visit(Normal { log_weight: 0.0, mean: mean[target], variance: variance[target] + parameters[0][target] });
+        true
     }
 
     fn moments(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> Moments {
         Moments { mean: mean[target], model: variance[target], noise: parameters[0][target] }
-    }
-
-    fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
-        let deviation = (variance[target] + parameters[0][target]).sqrt();
-        0.5 * libm::erfc((mean[target] - y) / (deviation * SQRT_2))
     }
 }
 

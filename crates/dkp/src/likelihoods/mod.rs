@@ -6,6 +6,8 @@
 mod bernoulli;
 mod categorical;
 mod gaussian;
+mod mixture;
+mod normals;
 mod poisson;
 mod scalar;
 mod student_t;
@@ -19,6 +21,9 @@ pub use crate::quadrature::Peak;
 pub use bernoulli::Bernoulli;
 pub use categorical::Categorical;
 pub use gaussian::Gaussian;
+pub(crate) use mixture::Mixture;
+pub use normals::Normal;
+use normals::log_sum;
 pub use poisson::Poisson;
 pub use scalar::{Density, DensityJet, Scalar};
 pub use student_t::StudentT;
@@ -162,14 +167,47 @@ pub trait Likelihood: Send + Sync {
         None
     }
 
+    /// The distribution of a target of one point as a mixture of normals, whose components are visited; answers whether it is one, and visits none
+    /// otherwise. Everything that a prediction is asked for then follows quickly.
+    fn normals(
+        &self,
+        parameters: &[Vec<f64>],
+        target: usize,
+        mean: &[f64],
+        variance: &[f64],
+        visit: &mut dyn FnMut(Normal),
+    ) -> bool {
+        let _ = (parameters, target, mean, variance, visit);
+        false
+    }
+
     /// log ∫ p(y|f)·N(f; mean, variance) df for one point, over the targets that are not NaN.
-    fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64;
+    ///
+    /// # Panics
+    ///
+    /// This default is for likelihoods that have [`normals`](Likelihood::normals), and panics for others.
+    fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
+        let term = |t: usize| {
+            let mut logs = Vec::new();
+            let is_one = self.normals(parameters, t, mean, variance, &mut |n| logs.push(n.log_density(y[t])));
+            assert!(is_one, "{}: a likelihood without normals has a log-density of its own", self.name());
+            log_sum(&logs)
+        };
+        (0..self.targets()).filter(|&t| !y[t].is_nan()).map(term).sum()
+    }
 
     /// Moments of a target of one point.
     fn moments(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> Moments;
 
     /// P(target ≤ y) for one point.
-    fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64;
+    ///
+    /// # Panics
+    ///
+    /// This default is for likelihoods that have [`normals`](Likelihood::normals), and panics for others.
+    fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
+        let mixture = Mixture::of(|visit| self.normals(parameters, target, mean, variance, visit));
+        mixture.expect("a likelihood without normals has a cdf of its own").at(y).0
+    }
 
     /// Probabilities of the classes of one point, for likelihoods of one target that has classes. (The mean of each of several coins is its
     /// probability of 1.)

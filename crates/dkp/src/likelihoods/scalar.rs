@@ -1,6 +1,6 @@
 //! Likelihoods of one latent function a target, from a density alone.
 
-use super::{Latent, Likelihood, LikelihoodParameter, Moments, Observed, TargetKind};
+use super::{Latent, Likelihood, LikelihoodParameter, Mixture, Moments, Normal, Observed, TargetKind, log_sum};
 use crate::quadrature::{Peak, Quadrature};
 use dkp_tape::operation::{Adjoint, Forward, Operation};
 use dkp_tape::{Memory, Node, Problem, Tape};
@@ -72,8 +72,23 @@ pub trait Density: Clone + Send + Sync + 'static {
     /// E[y|f] and Var[y|f].
     fn mean_and_variance(&self, parameters: &[f64], f: f64) -> (f64, f64);
 
+    /// p(y|f) as a mixture of normals around f, if it is one: visits the logarithms of weights, and variances, and answers whether it is.
+    fn noises(&self, parameters: &[f64], visit: &mut dyn FnMut(f64, f64)) -> bool {
+        let _ = (parameters, visit);
+        false
+    }
+
     /// P(Y ≤ y|f).
-    fn cdf(&self, parameters: &[f64], y: f64, f: f64) -> f64;
+    ///
+    /// # Panics
+    ///
+    /// This default is for densities that have [`noises`](Density::noises), and panics for others.
+    fn cdf(&self, parameters: &[f64], y: f64, f: f64) -> f64 {
+        let mixture = Mixture::of(|visit| {
+            self.noises(parameters, &mut |log_weight, variance| visit(Normal { log_weight, mean: f, variance }))
+        });
+        mixture.expect("a density without noises has a cdf of its own").at(y).0
+    }
 
     /// Whether a target can have this value, and else what it can have.
     fn accepts(&self, y: f64) -> Result<(), &'static str> {
@@ -156,14 +171,19 @@ impl<D: Density> Scalar<D> {
             return at(0.0);
         }
         let mut logs = Vec::new();
+        if self.visit_normals(theta, mean, variance, &mut |normal| logs.push(normal.log_density(y))) {
+            return log_sum(&logs);
+        }
         let peak = self.density.peak(theta, y);
         self.quadrature.visit(mean, deviation, peak, NARROW, |z, w| logs.push(w.ln() + at(z)));
-        // log Σ w·p, from the largest term
-        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if largest == f64::NEG_INFINITY {
-            return largest;
-        }
-        largest + logs.iter().map(|l| (l - largest).exp()).sum::<f64>().ln()
+        log_sum(&logs)
+    }
+
+    /// N(f; mean, variance) and the density's noises.
+    fn visit_normals(&self, theta: &[f64], mean: f64, variance: f64, visit: &mut dyn FnMut(Normal)) -> bool {
+        self.density.noises(theta, &mut |log_weight, noise| {
+            visit(Normal { log_weight, mean, variance: variance.max(0.0) + noise });
+        })
     }
 }
 
@@ -209,6 +229,17 @@ impl<D: Density> Likelihood for Scalar<D> {
         tape.record(Box::new(Expected(self.clone())), &arguments, (1, 1), Memory { saved, scratch: 0 })
     }
 
+    fn normals(
+        &self,
+        parameters: &[Vec<f64>],
+        target: usize,
+        mean: &[f64],
+        variance: &[f64],
+        visit: &mut dyn FnMut(Normal),
+    ) -> bool {
+        self.visit_normals(&Self::numbers(parameters, target), mean[target], variance[target], visit)
+    }
+
     fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
         let term = |i: usize| self.log_marginal(&Self::numbers(parameters, i), y[i], mean[i], variance[i]);
         (0..self.targets).map(term).sum()
@@ -229,6 +260,9 @@ impl<D: Density> Likelihood for Scalar<D> {
     fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
         if !y.is_finite() {
             return if y.is_nan() { f64::NAN } else { f64::from(y > 0.0) };
+        }
+        if let Some(mixture) = Mixture::of(|visit| self.normals(parameters, target, mean, variance, visit)) {
+            return mixture.at(y).0;
         }
         let theta = Self::numbers(parameters, target);
         let (mean, deviation) = (mean[target], variance[target].max(0.0).sqrt());

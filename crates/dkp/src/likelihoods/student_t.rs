@@ -1,5 +1,6 @@
 //! Noise with heavy tails.
 
+use super::normals::trapezoid;
 use super::{Density, DensityJet, LikelihoodParameter, ParameterStart, Peak};
 use dkp_tape::math::{digamma, ln_gamma};
 use std::f64::consts::PI;
@@ -44,10 +45,12 @@ impl Density for StudentT {
         Some(Peak { centre: y, width: parameters[0] })
     }
 
-    fn cdf(&self, parameters: &[f64], y: f64, f: f64) -> f64 {
-        let (z, nu) = ((y - f) / parameters[0], parameters[1]);
-        // P(|t| > |z|) is an incomplete beta function of ν/(ν+z²)
-        let tail = 0.5 * statrs::function::beta::beta_reg(0.5 * nu, 0.5, nu / (nu + z * z));
-        if z < 0.0 { tail } else { 1.0 - tail }
+    /// t is a mixture: y|f, λ ~ N(f, σ²/λ) with λ ~ Gamma(ν/2, ν/2), so that u = −log λ has the density aᵃ/Γ(a)·e^{−a(u + e^{−u})}, a = ν/2.
+    fn noises(&self, parameters: &[f64], visit: &mut dyn FnMut(f64, f64)) -> bool {
+        let (sigma, a) = (parameters[0], 0.5 * parameters[1]);
+        let constant = a * a.ln() - ln_gamma(a);
+        let log_law = |u: f64| constant - a * (u + (-u).exp());
+        trapezoid(a, log_law, |u, log_weight| visit(log_weight, sigma * sigma * u.exp()));
+        true
     }
 }

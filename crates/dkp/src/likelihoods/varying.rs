@@ -1,9 +1,12 @@
 //! Noise that varies with the inputs, normal or with heavier tails.
 
-use super::{Latent, Likelihood, LikelihoodParameter, Moments, Observed, ParameterStart, TargetKind, Tightening};
-use crate::quadrature::Quadrature;
+use super::normals::{log_sum, trapezoid};
+use super::{
+    Latent, Likelihood, LikelihoodParameter, Moments, Normal, Observed, ParameterStart, TargetKind, Tightening,
+};
+use dkp_tape::math::ln_gamma;
 use dkp_tape::{Node, Tape};
-use std::f64::consts::{PI, SQRT_2, TAU};
+use std::f64::consts::{PI, TAU};
 
 /// The smallest variance of noise where g = 0, for targets of unit variance.
 const FLOOR: f64 = 1e-6;
@@ -16,6 +19,8 @@ const VAGUE: f64 = 1.0;
 const LIGHTEST: f64 = 0.04;
 /// Where w starts: at ν = 20.
 const LIGHT: f64 = 1.0 / 18.0;
+/// The least variance of log-noise: a deviation of 1e-10 changes nothing.
+const CERTAIN: f64 = 1e-20;
 
 /// y ~ N(f, σ²e^{cg}) with two latent functions for each target, f and g, a learned variance σ² and a learned scale c of g.
 ///
@@ -25,11 +30,10 @@ const LIGHT: f64 = 1.0 / 18.0;
 /// With heavier tails, y = f + σe^{cg/2}·t with ν degrees of freedom, a normal whose precision has a factor λ ~ Gamma(½ν, ½ν). With a posterior of λ
 /// for each point, independent of f and g, the best one, a gamma with mean λ̄ = (ν+1)/(ν+e), gives the bound
 /// log Γ(½(ν+1)) − log Γ(½ν) − ½(log πνσ² + μ + (ν+1)·log(1 + e/ν)) of E log p(y), which is that of normal noise where ν → ∞.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct VaryingNoise {
     targets: usize,
     heavy: bool,
-    quadrature: Quadrature,
 }
 
 /// Latent functions of a tile's points, as nodes targets×B.
@@ -45,7 +49,7 @@ struct Split {
 impl VaryingNoise {
     /// Normal, for this many targets.
     pub fn new(targets: usize) -> VaryingNoise {
-        VaryingNoise { targets, heavy: false, quadrature: Quadrature::new() }
+        VaryingNoise { targets, heavy: false }
     }
 
     /// With tails of Student's t, for this many targets.
@@ -93,24 +97,6 @@ impl VaryingNoise {
     fn log_noise(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> (f64, f64) {
         let c = parameters[1][target];
         (c * mean[self.targets + target], c * c * variance[self.targets + target])
-    }
-
-    /// Visits weights and variances of the noise at one point.
-    fn visit_noise(
-        &self,
-        parameters: &[Vec<f64>],
-        target: usize,
-        mean: &[f64],
-        variance: &[f64],
-        mut visit: impl FnMut(f64, f64),
-    ) {
-        let (mu, s) = self.log_noise(parameters, target, mean, variance);
-        let (noise, deviation) = (parameters[0][target], s.max(0.0).sqrt());
-        let factors = if self.heavy { scales(2.0 + 1.0 / parameters[2][target]) } else { vec![(1.0, 1.0)] };
-        for (z, w) in self.quadrature.nodes.iter().zip(&self.quadrature.weights) {
-            let noise = noise * (mu + deviation * z).exp();
-            factors.iter().for_each(|(share, factor)| visit(w * share, noise * factor));
-        }
     }
 }
 
@@ -191,17 +177,31 @@ impl Likelihood for VaryingNoise {
         Some(self)
     }
 
-    fn log_density(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
-        let term = |t: usize| {
-            let mut logs = Vec::with_capacity(self.quadrature.nodes.len());
-            self.visit_noise(parameters, t, mean, variance, |w, noise| {
-                let total = variance[t] + noise;
-                logs.push(w.ln() - 0.5 * ((TAU * total).ln() + (y[t] - mean[t]).powi(2) / total));
+    fn normals(
+        &self,
+        parameters: &[Vec<f64>],
+        target: usize,
+        mean: &[f64],
+        variance: &[f64],
+        visit: &mut dyn FnMut(Normal),
+    ) -> bool {
+        let (mu, s) = self.log_noise(parameters, target, mean, variance);
+        let (noise, s) = (parameters[0][target] * mu.exp(), s.max(CERTAIN));
+        if self.heavy {
+            let a = 1.0 + 0.5 / parameters[2][target];
+            let (law, mut logs) = (LogScale::new(a, s), Vec::new());
+            trapezoid(a / (1.0 + a * s), |u| law.log_law(u, &mut logs), |u, log_weight| {
+                visit(Normal { log_weight, mean: mean[target], variance: variance[target] + noise * u.exp() });
             });
-            let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            largest + logs.iter().map(|l| (l - largest).exp()).sum::<f64>().ln()
-        };
-        (0..self.targets).filter(|&t| !y[t].is_nan()).map(term).sum()
+            return true;
+        }
+        // cg = μ + u, u ~ N(0, s); a target that is far out narrows what u can be, which steps as for half of s allow for
+        let constant = -0.5 * (TAU * s).ln();
+        let log_law = |u: f64| constant - 0.5 * u * u / s;
+        trapezoid(2.0 / s, log_law, |u, log_weight| {
+            visit(Normal { log_weight, mean: mean[target], variance: variance[target] + noise * u.exp() });
+        });
+        true
     }
 
     fn moments(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> Moments {
@@ -211,31 +211,34 @@ impl Likelihood for VaryingNoise {
         let noise = tails * parameters[0][target] * (mu + 0.5 * s).exp();
         Moments { mean: mean[target], model: variance[target], noise }
     }
-
-    fn cdf(&self, parameters: &[Vec<f64>], target: usize, y: f64, mean: &[f64], variance: &[f64]) -> f64 {
-        let mut total = 0.0;
-        self.visit_noise(parameters, target, mean, variance, |w, noise| {
-            let deviation = (variance[target] + noise).sqrt();
-            total += w * 0.5 * libm::erfc((mean[target] - y) / (deviation * SQRT_2));
-        });
-        total
-    }
 }
 
-/// 1/λ for λ ~ Gamma(½ν, ½ν): nodes of the trapezoidal rule in log λ, with weights.
-fn scales(nu: f64) -> Vec<(f64, f64)> {
-    // the density of u = log λ is ∝ exp(a(u − e^u)), whose deviation is about 1/√a
-    let a = 0.5 * nu;
-    let (low, high, step) = (-20.0 / a - 1.0, 1.0 + 2.5 / a.sqrt(), 0.8 / a.sqrt());
-    let count = ((high - low) / step).ceil() as usize;
-    let nodes: Vec<(f64, f64)> = (0..=count)
-        .map(|i| {
-            let u = low + i as f64 * step;
-            ((a * (u - u.exp() + 1.0)).exp(), (-u).exp())
-        })
-        .collect();
-    let total: f64 = nodes.iter().map(|(w, _)| w).sum();
-    nodes.into_iter().map(|(w, s)| (w / total, s)).collect()
+/// The logarithm of the density of z + v at u, up to what is the same for all u, for z ~ N(0, s) and λ = e^{−v} ~ Gamma(a, a): the trapezoid rule over z.
+struct LogScale {
+    a: f64,
+    /// z, eᶻ, and the logarithms of weights.
+    nodes: Vec<[f64; 3]>,
+}
+
+impl LogScale {
+    fn new(a: f64, s: f64) -> LogScale {
+        // the integrand is as narrow as both laws together; far out, z is a·s where most of it is
+        let (deviation, step) = (s.sqrt(), 0.7 / (1.0 / s + a).sqrt());
+        let (low, high) = (-(6.0 * deviation / step).ceil() as i32, ((6.0 * deviation + a * s) / step).ceil() as i32);
+        let node = |k: i32| {
+            let z = step * f64::from(k);
+            [z, z.exp(), -0.5 * z * z / s + step.ln() - 0.5 * (TAU * s).ln()]
+        };
+        LogScale { a, nodes: (low..=high).map(node).collect() }
+    }
+
+    /// v's density is a^a/Γ(a)·exp(−a(v + e^{−v})).
+    fn log_law(&self, u: f64, logs: &mut Vec<f64>) -> f64 {
+        let small = (-u).exp();
+        logs.clear();
+        logs.extend(self.nodes.iter().map(|[z, grown, weight]| weight - self.a * (u - z + small * grown)));
+        log_sum(logs) + self.a * self.a.ln() - ln_gamma(self.a)
+    }
 }
 
 /// As for constant noise, with σ_t²/λ̄ in σ²'s place: given the posterior of λ the bound is linear in f's variance with that slope.

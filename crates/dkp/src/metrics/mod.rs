@@ -1,6 +1,6 @@
 //! How good predictions are: of the predictive mixture itself, never of a normal with its moments.
 
-use crate::model::Prediction;
+use crate::model::{Marginal, Prediction};
 use crate::quadrature::LEGENDRE;
 use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 /// Central intervals whose coverage is reported.
 pub const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
-/// Probabilities below the median at whose quantiles panels of the integral that is the CRPS end; the same above.
-const PANELS: [f64; 12] = [1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 5e-3, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4];
+/// Probabilities below the median at whose quantiles, roughly, panels of the integral that is the CRPS end; the same above. What is farther out adds
+/// less than 1e-9 of the scale even to tails with hardly a variance.
+const PANELS: [f64; 10] = [1e-6, 1e-4, 1e-3, 5e-3, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4];
 /// Whole numbers of a panel that the CRPS of counts is summed over one by one, at most.
 const LONGEST_SUM: f64 = 16.0;
 /// Classes of confidence in the calibration error of a classifier.
@@ -78,24 +79,27 @@ pub struct Score {
     pub jump: f64,
 }
 
+impl Score {
+    /// Of a target y, in the prediction's scale, in which 0 is `zero` and 1 is `unit` more.
+    pub fn new(predicted: &Marginal<'_>, y: f64, zero: f64, unit: f64) -> Score {
+        Score {
+            observed: zero + unit * y,
+            mean: zero + unit * predicted.moments().mean,
+            median: zero + unit * predicted.quantile(0.5),
+            log_density: predicted.log_density(y) - unit.ln(),
+            crps: unit * crps(predicted, y),
+            pit: pit(predicted, y),
+            jump: jump(predicted, y),
+        }
+    }
+}
+
 /// Scores for one target of predictions, made in scales in which 0 is `zero` and 1 is `unit` more.
 ///
 /// `y` has a value for each point, in the predictions' scale; NaN ones are left out.
 pub fn scores(prediction: &Prediction, target: usize, y: &[f64], zero: f64, unit: f64) -> Vec<Score> {
-    let score = |n: usize| {
-        let mut targets = vec![f64::NAN; prediction.targets()];
-        targets[target] = y[n];
-        Score {
-            observed: zero + unit * y[n],
-            mean: zero + unit * prediction.moments(n, target).mean,
-            median: zero + unit * prediction.quantile(n, target, 0.5),
-            log_density: prediction.log_density(n, &targets) - unit.ln(),
-            crps: unit * crps(prediction, n, target, y[n]),
-            pit: pit(prediction, n, target, y[n]),
-            jump: jump(prediction, n, target, y[n]),
-        }
-    };
-    (0..y.len()).into_par_iter().filter(|&n| !y[n].is_nan()).map(score).collect()
+    let known = (0..y.len()).into_par_iter().filter(|&n| !y[n].is_nan());
+    known.map(|n| Score::new(&prediction.marginal(n, target), y[n], zero, unit)).collect()
 }
 
 /// Metrics for one target of predictions: those of its [`scores`].
@@ -154,34 +158,34 @@ mod by_level {
 }
 
 /// P(target ≤ y), halfway through a jump.
-pub fn pit(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
-    prediction.cdf(point, target, y) - 0.5 * jump(prediction, point, target, y)
+pub fn pit(predicted: &Marginal<'_>, y: f64) -> f64 {
+    predicted.cdf(y) - 0.5 * jump(predicted, y)
 }
 
 /// P(target = y).
-fn jump(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
-    if !prediction.is_discrete() {
+fn jump(predicted: &Marginal<'_>, y: f64) -> f64 {
+    if !predicted.is_discrete() {
         return 0.0;
     }
-    (prediction.cdf(point, target, y) - prediction.cdf(point, target, y - 0.5)).max(0.0)
+    (predicted.cdf(y) - predicted.cdf(y - 0.5)).max(0.0)
 }
 
 /// ∫ (F(z) − 1[z ≥ y])² dz: between quantiles, at which panels of Gauss–Legendre nodes end, so that narrow and wide parts of a
 /// mixture are seen alike. Between whole numbers F is constant: the integral is a sum there, in panels that are short enough.
-pub fn crps(prediction: &Prediction, point: usize, target: usize, y: f64) -> f64 {
-    let f = |z: f64| prediction.cdf(point, target, z);
+pub fn crps(predicted: &Marginal<'_>, y: f64) -> f64 {
+    let f = |z: f64| predicted.cdf(z);
     let term = |z: f64| if z >= y { (1.0 - f(z)).powi(2) } else { f(z).powi(2) };
     let tails = PANELS.into_iter().chain([0.5]).chain(PANELS.into_iter().rev().map(|p| 1.0 - p));
-    let mut ends: Vec<f64> = tails.map(|p| prediction.quantile(point, target, p)).chain([y]).collect();
+    let mut ends: Vec<f64> = tails.map(|p| predicted.rough_quantile(p)).chain([y]).collect();
     ends.sort_by(f64::total_cmp);
-    if prediction.is_discrete() {
+    if predicted.is_discrete() {
         ends.iter_mut().for_each(|end| *end = end.floor());
         // beyond the last whole number nothing is left
         ends.extend(ends.last().map(|last| last + 1.0));
     }
     let panel = |ends: &[f64]| {
         let (middle, half) = (0.5 * (ends[0] + ends[1]), 0.5 * (ends[1] - ends[0]));
-        if prediction.is_discrete() && 2.0 * half <= LONGEST_SUM {
+        if predicted.is_discrete() && 2.0 * half <= LONGEST_SUM {
             return (0..(2.0 * half) as u64).map(|k| term(ends[0] + k as f64)).sum();
         }
         half * LEGENDRE.into_iter().map(|(x, w)| w * (term(middle - half * x) + term(middle + half * x))).sum::<f64>()
@@ -256,8 +260,11 @@ impl Classification {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::likelihoods::{Bernoulli, Gaussian, Poisson, Scalar, StudentT};
+    use crate::likelihoods::{Bernoulli, Gaussian, Likelihood, Poisson, Scalar, StudentT, VaryingNoise};
     use std::sync::Arc;
+
+    /// A likelihood with its parameters.
+    type Noise = (Arc<dyn Likelihood>, Vec<Vec<f64>>);
 
     fn normal_cdf(x: f64) -> f64 {
         0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
@@ -278,7 +285,7 @@ mod tests {
             let first: f64 = (0..3).map(|i| a(y - means[i], total[i]) / 3.0).sum();
             let pairs = (0..3).flat_map(|i| (0..3).map(move |j| (i, j)));
             let second: f64 = pairs.map(|(i, j)| a(means[i] - means[j], total[i] + total[j]) / 18.0).sum();
-            assert!((crps(&p, 0, 0, y) - (first - second)).abs() < 1e-6, "{y}");
+            assert!((crps(&p.marginal(0, 0), y) - (first - second)).abs() < 1e-6, "{y}");
         }
         for q in [0.001, 0.3, 0.5, 0.99] {
             assert!((p.cdf(0, 0, p.quantile(0, 0, q)) - q).abs() < 1e-12);
@@ -286,6 +293,99 @@ mod tests {
         let m = p.moments(0, 0);
         assert!((m.mean - 0.5).abs() < 1e-15 && (m.noise - noise).abs() < 1e-15);
         assert!((m.model - (0.35 + (0.0 + 2.25 + 2.25) / 3.0)).abs() < 1e-12);
+    }
+
+    /// E g(z), z ~ N(0, 1), by the trapezoid rule.
+    fn expect(g: impl Fn(f64) -> f64) -> f64 {
+        let places = (-160..=160).map(|i| 0.0625 * f64::from(i));
+        places.map(|z| (-0.5 * z * z).exp() * g(z)).sum::<f64>() * 0.0625 / std::f64::consts::TAU.sqrt()
+    }
+
+    /// ∫ g over an interval by Simpson's rule.
+    fn simpson(from: f64, to: f64, g: impl Fn(f64) -> f64) -> f64 {
+        let n = 4000;
+        let step = (to - from) / f64::from(n);
+        let weight = |i: i32| if i == 0 || i == n { 1.0 } else { 2.0 + 2.0 * f64::from(i % 2) };
+        (0..=n).map(|i| weight(i) * g(from + step * f64::from(i))).sum::<f64>() * step / 3.0
+    }
+
+    /// Quantiles and CRPS of predictions of three draws, for every kind of noise, against integrals of distribution functions that are
+    /// written out here.
+    #[test]
+    fn predictions_of_every_noise_are_those_of_brute_force() {
+        let f = [(0.2, 0.3), (-0.5, 0.01), (0.6, 0.09)];
+        let g = [(-1.0, 0.5), (0.4, 0.2), (0.0, 1.2)];
+        let t_below = |z: f64, nu: f64| {
+            let tail = 0.5 * statrs::function::beta::beta_reg(0.5 * nu, 0.5, nu / (nu + z * z));
+            if z < 0.0 { tail } else { 1.0 - tail }
+        };
+        // with what is predicted, and its distribution function
+        type Case<'a> = (Noise, Vec<f64>, Box<dyn Fn(f64) -> f64 + 'a>);
+        let mean = |of_draw: &dyn Fn(usize) -> f64| (0..3).map(of_draw).sum::<f64>() / 3.0;
+        let gaussian = |y: f64| mean(&|d| normal_cdf((y - f[d].0) / f64::sqrt(f[d].1 + 0.2)));
+        let varying = |y: f64| {
+            let noise = |d: usize, z: f64| 0.2 * (0.7 * (g[d].0 + f64::sqrt(g[d].1) * z)).exp();
+            mean(&|d| expect(|z| normal_cdf((y - f[d].0) / (f[d].1 + noise(d, z)).sqrt())))
+        };
+        let student =
+            |nu: f64| move |y: f64| mean(&|d| expect(|z| t_below((y - f[d].0 - f64::sqrt(f[d].1) * z) / 0.4, nu)));
+        let plain: Vec<f64> = f.iter().flat_map(|f| [f.0, f.1]).collect();
+        let both: Vec<f64> = f.iter().zip(g).flat_map(|(f, g)| [f.0, g.0, f.1, g.1]).collect();
+        let t = |nu: f64| -> Noise { (Arc::new(Scalar::new(StudentT)), vec![vec![0.4], vec![nu]]) };
+        let cases: [Case<'_>; 4] = [
+            ((Arc::new(Gaussian::new(1)), vec![vec![0.2]]), plain.clone(), Box::new(gaussian)),
+            ((Arc::new(VaryingNoise::new(1)), vec![vec![0.2], vec![0.7]]), both, Box::new(varying)),
+            (t(2.5), plain.clone(), Box::new(student(2.5))),
+            (t(9.0), plain, Box::new(student(9.0))),
+        ];
+        for ((likelihood, theta), components, below) in cases {
+            let what = format!("{} {theta:?}", likelihood.name());
+            let prediction = Prediction::from_components(likelihood, theta, 3, components);
+            let predicted = prediction.marginal(0, 0);
+            for p in [0.001, 0.02, 0.5, 0.8, 0.999] {
+                let y = predicted.quantile(p);
+                assert!((predicted.cdf(y) - p).abs() < 2e-15, "{what}: {p}");
+                assert!((below(y) - p).abs() < 3e-8, "{what}: {} and {p}", below(y));
+                assert!((below(predicted.rough_quantile(p)) / p - 1.0).abs() < 1.5, "{what}: {p}");
+            }
+            for y in [-6.0, 0.1, 1.5] {
+                // wide panels far out, where the function is flat
+                let low = simpson(y - 120.0, y - 8.0, |z| below(z).powi(2)) + simpson(y - 8.0, y, |z| below(z).powi(2));
+                let above = |z: f64| (1.0 - below(z)).powi(2);
+                let exact = low + simpson(y, y + 14.0, above) + simpson(y + 14.0, y + 120.0, above);
+                let ours = crps(&predicted, y);
+                assert!((ours - exact).abs() < 1e-6, "{what}: {ours} and {exact}");
+            }
+        }
+    }
+
+    /// How long it takes: `cargo test --workspace five_thousand -- --ignored --nocapture`.
+    #[test]
+    #[ignore = "a measurement"]
+    fn five_thousand_rows_are_judged_in_seconds() {
+        let (rows, draws) = (5000, 100);
+        let place = |i: usize| (i as f64 * 0.618).fract() - 0.5;
+        let t = |nu: f64| -> Noise { (Arc::new(Scalar::new(StudentT)), vec![vec![0.3], vec![nu]]) };
+        let cases: [Noise; 4] = [
+            (Arc::new(Gaussian::new(1)), vec![vec![0.1]]),
+            (Arc::new(VaryingNoise::new(1)), vec![vec![0.1], vec![1.0]]),
+            t(2.05),
+            t(4.0),
+        ];
+        for (likelihood, theta) in cases {
+            let latents = likelihood.latents();
+            let of =
+                |i: usize| (0..2 * latents).map(move |c| if c < latents { place(i + c) } else { 0.3 + 0.1 * place(i) });
+            let what = format!("{} {theta:?}", likelihood.name());
+            let components: Vec<f64> = (0..rows * draws).flat_map(of).collect();
+            let p = Prediction::from_components(likelihood, theta, draws, components);
+            let y: Vec<f64> = (0..rows).map(|n| 3.0 * place(n)).collect();
+            let begun = std::time::Instant::now();
+            let judged = regression(&p, 0, &y, 1.0);
+            let seconds = begun.elapsed().as_secs_f64();
+            println!("{what}: {seconds:.2} s on {} threads", rayon::current_num_threads());
+            assert!(judged.crps.is_finite() && seconds < 60.0, "{what}: {seconds} s");
+        }
     }
 
     /// Far apart modes, between which the distribution function is flat, and the jumps of classes and counts.
@@ -322,7 +422,7 @@ mod tests {
         let a = |v: f64| (2.0 * v / std::f64::consts::PI).sqrt();
         let exact = 0.99 * a(0.01) + 0.01 * a(100.0)
             - 0.5 * (0.99 * 0.99 * a(0.02) + 2.0 * 0.99 * 0.01 * a(100.01) + 1e-4 * a(200.0));
-        assert!((crps(&p, 0, 0, 0.0) - exact).abs() < 1e-5, "{} and {exact}", crps(&p, 0, 0, 0.0));
+        assert!((crps(&p.marginal(0, 0), 0.0) - exact).abs() < 1e-5, "{} and {exact}", crps(&p.marginal(0, 0), 0.0));
         // Student-t: 2√ν/(ν−1)·(…): Jordan, Krüger & Lerch 2019, at y = 0: 2√ν/(ν−1)/B(½, ν/2) − √ν/(ν−1)·2B(½, ν−½)/B(½, ν/2)²
         let beta = |a: f64, b: f64| (libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b)).exp();
         for nu in [2.5_f64, 3.0, 6.0] {
@@ -334,7 +434,11 @@ mod tests {
                 1,
                 vec![0.0, 0.0],
             );
-            assert!((crps(&t, 0, 0, 0.0) - exact).abs() < 2e-4, "{nu}: {} and {exact}", crps(&t, 0, 0, 0.0));
+            assert!(
+                (crps(&t.marginal(0, 0), 0.0) - exact).abs() < 1e-6,
+                "{nu}: {} and {exact}",
+                crps(&t.marginal(0, 0), 0.0)
+            );
         }
         // Poisson(3) at 0: Σ_k (F(k) − 1)²
         let counts = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![3.0_f64.ln(), 0.0]);
@@ -344,13 +448,13 @@ mod tests {
             exact += (1.0_f64 - below).powi(2);
             mass *= 3.0 / (k + 1) as f64;
         }
-        assert!((crps(&counts, 0, 0, 0.0) - exact).abs() < 1e-9);
+        assert!((crps(&counts.marginal(0, 0), 0.0) - exact).abs() < 1e-9);
         // larger counts against the sum
         for (rate, y) in
             [(30.0_f64, 25.0), (300.0, 290.0), (300.0, 450.0), (3000.0, 2950.0), (3000.0, 0.0), (1e6, 1.001e6)]
         {
             let p = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![rate.ln(), 0.0]);
-            let (ours, around) = (crps(&p, 0, 0, y), 12.0 * rate.sqrt());
+            let (ours, around) = (crps(&p.marginal(0, 0), y), 12.0 * rate.sqrt());
             let term = |k: f64| (p.cdf(0, 0, k) - f64::from(k >= y)).powi(2);
             let (low, high) = ((rate - around).floor().max(0.0), (rate + around).ceil());
             let mut exact: f64 = (low as u64..high as u64).map(|k| term(k as f64)).sum();

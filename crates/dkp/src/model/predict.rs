@@ -2,8 +2,8 @@
 
 use super::programs::set_leaves;
 use super::record::{Points, Recorded, TileResult};
-use super::{Error, Model};
-use crate::likelihoods::{Likelihood, TargetKind};
+use super::{Error, Marginal, Model};
+use crate::likelihoods::{Likelihood, Mixture, Moments, TargetKind};
 use dkp_tape::random::Key;
 use dkp_tape::{Failure, Node, Plan, Problem, Visit, Workspace};
 use faer::{Mat, MatRef};
@@ -146,11 +146,6 @@ fn farthest(x: MatRef<'_, f64>, failure: &Failure) -> Option<usize> {
     (first..x.ncols().min(first + WIDTH)).max_by(|&a, &b| size(a).total_cmp(&size(b)))
 }
 
-/// Φ⁻¹(p), infinite at 0 and 1.
-fn probit(p: f64) -> f64 {
-    -std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(2.0 * p)
-}
-
 /// A point's id: its features' bits, mixed (FNV-1a over words, then splitmix64's finaliser).
 fn hash(features: &[f64]) -> u64 {
     let mixed = features.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, v| {
@@ -210,82 +205,40 @@ impl Prediction {
     }
 
     /// Mean, and variances of model and noise, by the law of total variance.
-    pub fn moments(&self, point: usize, target: usize) -> crate::likelihoods::Moments {
+    pub fn moments(&self, point: usize, target: usize) -> Moments {
         let of_draw = |(m, v): (&[f64], &[f64])| self.likelihood.moments(&self.parameters, target, m, v);
         let all: Vec<_> = self.components(point).map(of_draw).collect();
-        let average = |f: fn(&crate::likelihoods::Moments) -> f64| all.iter().map(f).sum::<f64>() / all.len() as f64;
+        let average = |f: fn(&Moments) -> f64| all.iter().map(f).sum::<f64>() / all.len() as f64;
         let mean = average(|m| m.mean);
         let spread = all.iter().map(|m| (m.mean - mean).powi(2)).sum::<f64>() / all.len() as f64;
-        crate::likelihoods::Moments { mean, model: average(|m| m.model) + spread, noise: average(|m| m.noise) }
+        Moments { mean, model: average(|m| m.model) + spread, noise: average(|m| m.noise) }
+    }
+
+    /// The distribution of one target at a point: for several questions about it.
+    pub fn marginal(&self, point: usize, target: usize) -> Marginal<'_> {
+        Marginal::new(self, point, target)
     }
 
     /// P(target ≤ y).
     pub fn cdf(&self, point: usize, target: usize, y: f64) -> f64 {
+        self.marginal(point, target).cdf(y)
+    }
+
+    /// The y with P(target ≤ y) = p: see [`Marginal::quantile`].
+    pub fn quantile(&self, point: usize, target: usize, p: f64) -> f64 {
+        self.marginal(point, target).quantile(p)
+    }
+
+    /// The mixture over draws, where each is one of normals.
+    pub(super) fn mixture(&self, point: usize, target: usize) -> Option<Mixture> {
+        let (likelihood, parameters) = (&self.likelihood, &self.parameters);
+        Mixture::of(|visit| self.components(point).all(|(m, v)| likelihood.normals(parameters, target, m, v, visit)))
+    }
+
+    /// The mean over draws of P(target ≤ y).
+    pub(super) fn mean_cdf(&self, point: usize, target: usize, y: f64) -> f64 {
         let of_draw = |(m, v): (&[f64], &[f64])| self.likelihood.cdf(&self.parameters, target, y, m, v);
         self.components(point).map(of_draw).sum::<f64>() / self.draws as f64
-    }
-
-    /// The y with P(target ≤ y) = p, or the least whole number with P(target ≤ y) ≥ p where targets are such; infinite for p ≤ 0 and p ≥ 1.
-    ///
-    /// Φ⁻¹(P(target ≤ y)) is linear in y for one normal and nearly so for a mixture of similar ones: secants of it, safeguarded by
-    /// bisection, which finds the jumps of whole-numbered targets.
-    pub fn quantile(&self, point: usize, target: usize, p: f64) -> f64 {
-        /// Secants before bisection alone goes on, and steps in all.
-        const SECANTS: usize = 12;
-        const MOST: usize = 200;
-        if p.is_nan() || p <= 0.0 || p >= 1.0 {
-            return if p.is_nan() { p } else { f64::INFINITY.copysign(p - 0.5) };
-        }
-        if self.is_discrete() {
-            return self.whole_quantile(point, target, p);
-        }
-        let moments = self.moments(point, target);
-        let deviation = (moments.model + moments.noise).sqrt().max(f64::MIN_POSITIVE);
-        let (mut low, mut high, mut stride) = (f64::NEG_INFINITY, f64::INFINITY, deviation);
-        let wanted = probit(p);
-        let mut y = moments.mean + deviation * wanted;
-        let mut last: Option<[f64; 2]> = None;
-        for step in 0..MOST {
-            let below = self.cdf(point, target, y);
-            if below < p {
-                low = y
-            } else {
-                high = y
-            }
-            if high - low < 1e-13 * deviation {
-                break;
-            }
-            let z = probit(below);
-            let slope = last.map_or(f64::NAN, |[y0, z0]| (z - z0) / (y - y0));
-            let slope = if slope > 0.0 && slope.is_finite() { slope } else { deviation.recip() };
-            let next = y + (wanted - z) / slope;
-            if (next - y).abs() < 1e-14 * deviation {
-                return next;
-            }
-            last = Some([y, z]);
-            y = match (low.is_finite(), high.is_finite()) {
-                _ if step < SECANTS && low < next && next < high && next.is_finite() => next,
-                (true, true) => 0.5 * (low + high),
-                (true, false) => low + stride,
-                _ => high - stride,
-            };
-            stride *= 2.0;
-        }
-        0.5 * (low + high)
-    }
-
-    /// By doubling and halving over whole numbers, from 0.
-    fn whole_quantile(&self, point: usize, target: usize, p: f64) -> f64 {
-        let reaches = |y: f64| self.cdf(point, target, y) >= p;
-        let (mut below, mut high) = (-1.0, 0.0);
-        while !reaches(high) && high < 1e15 {
-            (below, high) = (high, 2.0 * high + 1.0);
-        }
-        while high - below > 1.0 {
-            let middle = (0.5 * (below + high)).floor();
-            if reaches(middle) { high = middle } else { below = middle }
-        }
-        high
     }
 
     /// Whether targets are whole numbers.
