@@ -226,6 +226,7 @@ fn settings_reach_the_model() {
     for more in [
         &["--family", "nngp", "--layers", "2", "--kernel", "relu"][..],
         &["--family", "dgp", "--layers", "1", "--width", "3", "--kernel", "sqexp", "--kernel", "matern32"],
+        &["--family", "dwp", "--layers", "1", "--width", "3"],
         &["--likelihood", "student_t"],
         &["--likelihood", "poisson", "--layers", "0"],
     ] {

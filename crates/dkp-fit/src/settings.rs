@@ -16,7 +16,7 @@ pub const FAMILY: &str = "diwp";
 pub const KERNEL: &str = "sqexp";
 /// Hidden layers.
 const LAYERS: u64 = 1;
-/// Features of a deep Gaussian process's layers: as many as the data have, at most this.
+/// Features of a deep Gaussian process's layers, or the width of a deep Wishart process's: as many as the data have, at most this.
 const WIDEST: usize = 30;
 /// Posterior draws for the held-out rows, and for judging a table.
 pub const EVALUATION_DRAWS: u64 = 100;

@@ -198,7 +198,7 @@ fn mistakes_are_named_without_a_file() {
     let both = with(&|f| (f.config.table.group, f.config.table.time) = (Some("town".into()), Some("rooms".into())));
     assert_eq!(both, "group and time both say which rows are held out: give one of them");
     let unknown = with(&|f| f.config.model.family = Some("dkm".into()));
-    assert_eq!(unknown, "family: there is no family \"dkm\"; there are diwp, nngp and dgp");
+    assert_eq!(unknown, "family: there is no family \"dkm\"; there are diwp, nngp, dgp and dwp");
     let counts = with(&|f| f.config.model.likelihood = Some("bernoulli".into()));
     assert_eq!(counts, "likelihood bernoulli: the target \"price\" has 66 classes, but this is for 0 or 1");
     let rows = Table::from_columns(vec![("x", vec![1.0].into()), ("price", vec![2.0].into())], &[]).unwrap();
