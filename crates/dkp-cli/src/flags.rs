@@ -104,7 +104,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "KERNEL", help_heading = "Model")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernel: Vec<String>,
-    /// Features of a deep Gaussian process's layers [default: as many as the data have, at most 30].
+    /// Features of a deep Gaussian process's layers, or the width of a deep Wishart process's [default: as many as the data have, at most 30].
     #[arg(long, value_name = "N", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u64>,

@@ -227,6 +227,7 @@ fn settings_reach_the_model() {
         &["--family", "nngp", "--layers", "2", "--kernel", "relu"][..],
         &["--family", "dgp", "--layers", "1", "--width", "3", "--kernel", "sqexp", "--kernel", "matern32"],
         &["--family", "linear_dgp", "--posterior", "own", "--width", "2"],
+        &["--family", "dwp", "--layers", "1", "--width", "3"],
         &["--likelihood", "student_t"],
         &["--likelihood", "poisson", "--layers", "0"],
     ] {

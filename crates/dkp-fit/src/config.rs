@@ -22,7 +22,7 @@ pub struct Choices {
     /// Kernels by name: one for all layers, or one for each hidden layer and the output.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernel: Vec<String>,
-    /// Features of a deep Gaussian process's layers.
+    /// Features of a deep Gaussian process's layers, or the width of a deep Wishart process's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u64>,
     /// How targets scatter, by name.

@@ -112,7 +112,10 @@ impl Judged {
         let judge = |n: usize| {
             let predicted = prediction.marginal(n, 0);
             let [low, high] = TAILS.map(|p| zero + unit * predicted.quantile(p));
-            (Score::new(&predicted, y[n], *zero, *unit), [unit * predicted.deviation(), low, high, predictions.noise(n)])
+            (
+                Score::new(&predicted, y[n], *zero, *unit),
+                [unit * predicted.deviation(), low, high, predictions.noise(n)],
+            )
         };
         let (scores, spread) = known.map(judge).unzip();
         Judged::Numbers { scores, spread }

@@ -16,7 +16,7 @@ pub const FAMILY: &str = "diwp";
 pub const KERNEL: &str = "sqexp";
 /// Hidden layers.
 const LAYERS: u64 = 1;
-/// Features of a deep Gaussian process's layers: as many as the data have, at most this.
+/// Features of a deep Gaussian process's layers, or the width of a deep Wishart process's: as many as the data have, at most this.
 const WIDEST: usize = 30;
 /// The highest learning rate.
 const RATE: f64 = 2e-2;

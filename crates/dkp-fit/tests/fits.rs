@@ -225,7 +225,7 @@ fn mistakes_are_named_without_a_file() {
     let both = with(&|f| (f.config.table.group, f.config.table.time) = (Some("town".into()), Some("rooms".into())));
     assert_eq!(both, "group and time both say which rows are held out: give one of them");
     let unknown = with(&|f| f.config.model.family = Some("dkm".into()));
-    assert_eq!(unknown, "family: there is no family \"dkm\"; there are diwp, nngp, dgp and linear_dgp");
+    assert_eq!(unknown, "family: there is no family \"dkm\"; there are diwp, nngp, dgp, linear_dgp and dwp");
     let posterior = with(&|f| {
         (f.config.model.family, f.config.model.posterior) = (Some("dgp".into()), Some("whitened".into()));
     });

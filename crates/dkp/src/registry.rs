@@ -15,7 +15,7 @@
 //! assert_eq!(registry.kernel("twice(scaled(relu))")?.parameters(), ["1.scale", "2.scale"]);
 //! assert_eq!(
 //!     registry.process("invers_wishart").err().unwrap().to_string(),
-//!     "there is no process \"invers_wishart\"; there are deterministic, features(width), own_noise_features(width), inverse_wishart and whitened_inverse_wishart"
+//!     "there is no process \"invers_wishart\"; there are deterministic, features(width), own_noise_features(width), inverse_wishart, whitened_inverse_wishart and wishart(width)"
 //! );
 //! # Ok::<(), dkp::UnknownName>(())
 //! ```
@@ -292,9 +292,14 @@ mod tests {
         for name in kernels.into_iter().chain(others) {
             assert_eq!(r.kernel(name).unwrap().name(), name);
         }
-        for name in
-            ["deterministic", "features(4)", "own_noise_features(4)", "inverse_wishart", "whitened_inverse_wishart"]
-        {
+        for name in [
+            "deterministic",
+            "features(4)",
+            "own_noise_features(4)",
+            "inverse_wishart",
+            "whitened_inverse_wishart",
+            "wishart(3)",
+        ] {
             assert_eq!(r.process(name).unwrap().name(), name);
         }
         let one = ["gaussian", "categorical(5)", "varying", "varying_t", "student_t", "bernoulli", "poisson"];
@@ -302,7 +307,7 @@ mod tests {
             assert_eq!(r.likelihood(name).unwrap().name(), name);
         }
         assert_eq!(r.likelihood("poisson(1)").unwrap().name(), "poisson");
-        for name in ["diwp", "nngp", "dgp", "linear_dgp"] {
+        for name in ["diwp", "nngp", "dgp", "linear_dgp", "dwp"] {
             assert_eq!(r.family(name).unwrap().name, name);
         }
     }
@@ -316,14 +321,14 @@ mod tests {
         let likelihoods =
             ["gaussian(0)", "categorical", "categorical(1)", "categorical(-1)", "normal", "poisson(2, 2)"];
         likelihoods.iter().for_each(|wrong| assert!(r.likelihood(wrong).is_err(), "{wrong}"));
-        for wrong in ["features", "features(0)", "inverse_wishart(3)"] {
+        for wrong in ["features", "features(0)", "inverse_wishart(3)", "wishart", "wishart(2.5)"] {
             assert!(r.process(wrong).is_err(), "{wrong}");
         }
         // of a part within another, the name of the part
         assert_eq!(r.kernel("scaled(nothing)").err().unwrap().name, "nothing");
         assert_eq!(
             r.family("dkm").err().unwrap().to_string(),
-            "there is no family \"dkm\"; there are diwp, nngp, dgp and linear_dgp"
+            "there is no family \"dkm\"; there are diwp, nngp, dgp, linear_dgp and dwp"
         );
     }
 }

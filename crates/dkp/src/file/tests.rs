@@ -58,6 +58,7 @@ fn architectures() -> Vec<(Architecture, usize)> {
         (linear, 1),
         (Architecture::diwp(kernel, 2, likelihood(Box::new(Categorical::new(3)))), 1),
         (Architecture::dgp(Arc::new(SquaredExponential), 2, 4, Arc::new(Scalar::new(StudentT))), 1),
+        (Architecture::dwp(Arc::new(SquaredExponential), 2, 4, Arc::new(Gaussian::new(1))), 1),
         (Architecture::nngp(Arc::new(Relu), 0, Arc::new(Scalar::several(StudentT, 2))), 2),
         (separate, 2),
         (gram, 1),

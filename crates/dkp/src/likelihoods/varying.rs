@@ -190,9 +190,13 @@ impl Likelihood for VaryingNoise {
         if self.heavy {
             let a = 1.0 + 0.5 / parameters[2][target];
             let (law, mut logs) = (LogScale::new(a, s), Vec::new());
-            trapezoid(a / (1.0 + a * s), |u| law.log_law(u, &mut logs), |u, log_weight| {
-                visit(Normal { log_weight, mean: mean[target], variance: variance[target] + noise * u.exp() });
-            });
+            trapezoid(
+                a / (1.0 + a * s),
+                |u| law.log_law(u, &mut logs),
+                |u, log_weight| {
+                    visit(Normal { log_weight, mean: mean[target], variance: variance[target] + noise * u.exp() });
+                },
+            );
             return true;
         }
         // cg = μ + u, u ~ N(0, s); a target that is far out narrows what u can be, which steps as for half of s allow for

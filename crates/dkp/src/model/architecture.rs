@@ -2,7 +2,9 @@
 
 use crate::kernels::Kernel;
 use crate::likelihoods::Likelihood;
-use crate::processes::{Deterministic, GaussianFeatures, Input, InverseWishart, Process, WhitenedInverseWishart};
+use crate::processes::{
+    Deterministic, GaussianFeatures, Input, InverseWishart, Process, WhitenedInverseWishart, WhitenedWishart,
+};
 use std::sync::Arc;
 
 /// A kernel and the process that follows it.
@@ -61,6 +63,11 @@ impl Architecture {
     /// A deep Gaussian process with `hidden` layers of `width` features.
     pub fn dgp(kernel: Arc<dyn Kernel>, hidden: usize, width: usize, likelihood: Arc<dyn Likelihood>) -> Architecture {
         Architecture::of(Input::Fixed, Arc::new(GaussianFeatures::new(width)), kernel, hidden, likelihood)
+    }
+
+    /// A deep Wishart process with `hidden` layers of a width, which has the prior of the deep Gaussian process and another posterior.
+    pub fn dwp(kernel: Arc<dyn Kernel>, hidden: usize, width: usize, likelihood: Arc<dyn Likelihood>) -> Architecture {
+        Architecture::of(Input::Fixed, Arc::new(WhitenedWishart { width }), kernel, hidden, likelihood)
     }
 
     /// `hidden` layers that are all alike.

@@ -5,6 +5,7 @@ use super::*;
 use crate::gram::white;
 use crate::kernels::{Matern52, Relu};
 use crate::likelihoods::{Bernoulli, Categorical, Gaussian, Likelihood, Poisson, Scalar, StudentT, VaryingNoise};
+use crate::processes::Input;
 use dkp_tape::gradcheck::{cases, compare};
 use dkp_tape::random::Key;
 use faer::linalg::solvers::{DenseSolveCore as _, Solve as _};
@@ -218,6 +219,11 @@ fn gradients_of_every_family() {
     check_gradients("dgp", Architecture::dgp(sq_exp(), 1, 2, gaussian()), &data, 1e-5);
     let linear = family("linear_dgp", "own", 2);
     check_gradients("linear dgp", linear.clone(), &data, 1e-5);
+    check_gradients("dwp", Architecture::dwp(sq_exp(), 1, 2, gaussian()), &data, 1e-5);
+    // as wide as to leave features to data points, and with Ω
+    let mut wide = Architecture::dwp(sq_exp(), 1, 9, gaussian());
+    wide.input = Input::Omega(wide.layers[0].process.clone());
+    check_gradients("wide dwp", wide, &data, 1e-5);
     // more features than inducing points: the Gram form of the input layer
     let x = cases::matrix(1, 9, 7);
     let wide = Dataset::new(x.as_ref(), Mat::from_fn(1, 7, |_, n| x[(0, n)]).as_ref()).unwrap();

@@ -74,7 +74,9 @@ fn failures_are_told_in_the_words_of_a_user() {
 fn batches_order_and_threads_change_no_bit_of_a_prediction() {
     let data = data(300);
     let x = inputs(&data);
-    for architecture in [Architecture::diwp(sq_exp(), 2, gaussian()), Architecture::dgp(sq_exp(), 1, 3, gaussian())] {
+    let narrow = [Architecture::dgp, Architecture::dwp].map(|family| family(sq_exp(), 1, 3, gaussian()));
+    let others = [Architecture::diwp(sq_exp(), 2, gaussian()), Architecture::dwp(sq_exp(), 1, 20, gaussian())];
+    for architecture in narrow.into_iter().chain(others) {
         let m = model(architecture, &data, 12);
         let all = m.predict(x.as_ref(), 7, Key::new(5)).unwrap();
         let moments = |p: &Prediction, n: usize| (p.moments(n, 0), p.log_density(n, &[0.3]));

@@ -117,7 +117,11 @@ pub(crate) fn register_priors(registry: &mut Registry) {
         PriorFamily {
             name: "dwp",
             title: "Deep Wishart process",
-            prior: |kernel, layers, _, width| Prior::deep_wishart(kernel, &vec![width; layers + 1]),
+            // as the family that is trained has it
+            prior: |kernel, layers, _, width| Prior {
+                input: Input::Fixed,
+                ..Prior::deep_wishart(kernel, &vec![width; layers + 1])
+            },
         },
         PriorFamily {
             name: "bnn",

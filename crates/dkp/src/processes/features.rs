@@ -1,5 +1,6 @@
 //! Gaussian features: the deep Gaussian process, an infinite network with bottlenecks.
 
+use super::wishart::draw_wishart;
 use super::{Before, Draw, Extension, Input, Law, LayerStart, OutOfRange, PriorProcess, Process, RootDraw};
 use crate::gram::numbers::{columns, median_distance, principal_features, principal_projection};
 use crate::gram::white::{noisy, noisy_data};
@@ -194,7 +195,7 @@ impl Law for GaussianFeaturesLaw {
         let transposed = tape.transpose(features);
         let phi = tape.affine(transposed, self.scale(), 0.0);
         let gram = Block::from_features(tape, phi);
-        Draw { gram, log_ratio, extension: Box::new(FeaturesExtension { factor, white, phi, gram }) }
+        Draw { gram, log_ratio, extension: Box::new(FeaturesExtension { width: self.width, factor, white, phi, gram }) }
     }
 
     fn draw_root(&self, tape: &mut Tape, kernel: Node, factor: Lower) -> RootDraw {
@@ -206,39 +207,74 @@ impl Law for GaussianFeaturesLaw {
 }
 
 /// The conditional of a Gaussian process: f_t ~ N(k_ti·K_ii⁻¹·f, k_tt − k_ti·K_ii⁻¹·k_it) for each feature.
-struct FeaturesExtension {
+///
+/// Of N features those at inducing points may be rotated so that only q of them are not zero there. The others are a data point's own: they add to
+/// its norm a χ² variate with N−q degrees of freedom, times s/N with s the variance given the inducing points; or to those of several
+/// points W(S/N, N−q).
+pub(super) struct FeaturesExtension {
+    /// N.
+    pub width: usize,
     /// L with K_ii = LLᵀ.
-    factor: Lower,
-    /// L⁻¹F, M×width.
-    white: Node,
-    /// Fᵀ/√width.
-    phi: Node,
-    gram: Block,
+    pub factor: Lower,
+    /// L⁻¹F, M×q.
+    pub white: Node,
+    /// Fᵀ/√N.
+    pub phi: Node,
+    pub gram: Block,
 }
 
 impl Extension for FeaturesExtension {
     fn extend(&self, tape: &mut Tape, kernel: Gram) -> Gram {
-        let tt = noisy_data(tape, kernel.tt);
-        let (w, complement) = condition(tape, self.factor, kernel.ti, tt);
-        let width = self.white.cols();
+        let noisy_tt = noisy_data(tape, kernel.tt);
+        let (w, complement) = condition(tape, self.factor, kernel.ti, noisy_tt);
         let mean = tape.matmul(self.white.t(), w.t());
-        let noise = match complement {
-            DataBlock::Diagonal(schur) => {
-                let deviation = tape.sqrt(schur);
-                let normals = tape.point_normals(width);
-                tape.scale_columns(normals, deviation)
-            }
-            DataBlock::Full(schur) => {
-                let root = factor_of_difference(tape, schur, tt);
-                let normals = tape.normals(width, w.rows());
-                tape.matmul(normals, root.matrix().t())
-            }
-        };
-        let features = tape.add(mean, noise);
-        let phi = tape.affine(features, 1.0 / (width as f64).sqrt(), 0.0);
         match complement {
-            DataBlock::Diagonal(_) => Gram::from_features(tape, self.gram, self.phi, phi),
-            DataBlock::Full(_) => Gram::from_features_jointly(tape, self.gram, self.phi, phi),
+            DataBlock::Diagonal(schur) => self.extend_one_by_one(tape, mean, schur),
+            DataBlock::Full(schur) => {
+                let root = factor_of_difference(tape, schur, noisy_tt);
+                self.extend_jointly(tape, mean, root)
+            }
         }
+    }
+}
+
+impl FeaturesExtension {
+    fn extend_one_by_one(&self, tape: &mut Tape, mean: Node, schur: Node) -> Gram {
+        let deviation = tape.sqrt(schur);
+        let normals = tape.point_normals(mean.rows());
+        let noise = tape.scale_columns(normals, deviation);
+        let phi = self.scaled_sum(tape, mean, noise);
+        let gram = Gram::from_features(tape, self.gram, self.phi, phi);
+        let (Some(left), DataBlock::Diagonal(tt)) = (self.left(), gram.tt) else { return gram };
+        // χ² = 2·Gamma(½(N−q))
+        let half = tape.number(0.5 * left as f64);
+        let gamma = tape.point_gammas(half);
+        let own = tape.product(schur, gamma);
+        let own = tape.affine(own, 2.0 / self.width as f64, 0.0);
+        let tt = tape.add(tt, own);
+        Gram::new(tape, self.gram, gram.ti, DataBlock::Diagonal(tt))
+    }
+
+    fn extend_jointly(&self, tape: &mut Tape, mean: Node, root: Lower) -> Gram {
+        let normals = tape.normals(mean.rows(), mean.cols());
+        let noise = tape.matmul(normals, root.matrix().t());
+        let phi = self.scaled_sum(tape, mean, noise);
+        let gram = Gram::from_features_jointly(tape, self.gram, self.phi, phi);
+        let (Some(left), DataBlock::Full(tt)) = (self.left(), gram.tt) else { return gram };
+        let own = draw_wishart(tape, root, left as f64);
+        let own = tape.affine(own, 1.0 / self.width as f64, 0.0);
+        let tt = tape.add(tt, own);
+        Gram::new(tape, self.gram, gram.ti, DataBlock::Full(tt))
+    }
+
+    /// N − q, unless that is zero.
+    fn left(&self) -> Option<usize> {
+        Some(self.width - self.white.cols()).filter(|left| *left > 0)
+    }
+
+    /// Features of data points from their mean and what deviates from it, over √N.
+    fn scaled_sum(&self, tape: &mut Tape, mean: Node, noise: Node) -> Node {
+        let features = tape.add(mean, noise);
+        tape.affine(features, 1.0 / (self.width as f64).sqrt(), 0.0)
     }
 }

@@ -41,6 +41,7 @@ mod input;
 mod inverse_wishart;
 mod residual_wishart;
 mod whitened;
+mod whitened_wishart;
 mod wishart;
 
 use crate::Registry;
@@ -60,6 +61,7 @@ pub(crate) use input::{features_of, identity};
 pub use inverse_wishart::{InverseWishart, InverseWishartLaw};
 pub use residual_wishart::ResidualWishart;
 pub use whitened::{WhitenedInverseWishart, WhitenedLaw, WhitenedStart};
+pub use whitened_wishart::{WhitenedWishart, WhitenedWishartLaw};
 pub use wishart::Wishart;
 
 /// The processes of this crate that inference can handle, by name, and the families made of them.
@@ -71,10 +73,12 @@ pub(crate) fn register(registry: &mut Registry) {
     });
     registry.add_process("inverse_wishart", |_| Ok(Arc::new(InverseWishart::HIDDEN)));
     registry.add_process("whitened_inverse_wishart", |_| Ok(Arc::new(WhitenedInverseWishart::HIDDEN)));
+    registry.add_process("wishart(width)", |a| Ok(Arc::new(WhitenedWishart { width: a.count(0, 1..=MOST_WIDTH)? })));
     registry.add_family(inverse_wishart::FAMILY);
     registry.add_family(deterministic::FAMILY);
     registry.add_family(features::FAMILY);
     registry.add_family(features::LINEAR_FAMILY);
+    registry.add_family(whitened_wishart::FAMILY);
 }
 
 /// A process that inference can handle, as a model is made of it.
@@ -259,3 +263,5 @@ mod prior_tests;
 mod tests;
 #[cfg(test)]
 mod whitened_tests;
+#[cfg(test)]
+mod whitened_wishart_tests;

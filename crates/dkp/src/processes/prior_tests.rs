@@ -10,7 +10,7 @@ use dkp_tape::random::Key;
 use faer::Mat;
 
 /// Fails unless the draws are from W(K/N, N): N·cᵀGc/cᵀKc ~ χ²(N).
-fn assert_wishart_process(what: &str, draws: &[Mat<f64>], kernel: &Mat<f64>, n: f64) {
+pub(super) fn assert_wishart_process(what: &str, draws: &[Mat<f64>], kernel: &Mat<f64>, n: f64) {
     let forms: Vec<f64> = draws.iter().map(|g| n * quadratic(g) / quadratic(kernel)).collect();
     assert_mean(what, &forms, n);
     assert_law(what, forms, |x| chi_squared_cdf(n, x));

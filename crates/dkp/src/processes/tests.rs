@@ -128,6 +128,15 @@ fn inverse_wishart_prior(m: usize) -> impl FnOnce(&mut Tape) -> Box<dyn Law> {
     }
 }
 
+fn wishart_prior(m: usize, width: usize) -> impl FnOnce(&mut Tape) -> Box<dyn Law> {
+    move |tape| {
+        let q = m.min(width);
+        let [ones, means, deviations] = [(q, 1, 1.0), (m, q, 0.0), (m, q, 1.0)]
+            .map(|(rows, cols, value)| tape.constant(rows, cols, &vec![value; rows * cols]));
+        Box::new(WhitenedWishartLaw::new(tape, width, ones, ones, means, deviations))
+    }
+}
+
 /// G over inducing and data points is XᵀΩX/N₀, where features count as scaled, and the Gram form extended by a point has the law of the process.
 #[test]
 fn input_layers_extend_to_data_points() {
@@ -195,7 +204,7 @@ fn input_layers_extend_to_data_points() {
 /// white noise in the kernel makes jitter needless.
 #[test]
 fn coincident_points_are_no_trouble() {
-    for process in ["inverse Wishart", "features"] {
+    for process in ["inverse Wishart", "features", "narrow Wishart", "wide Wishart"] {
         for (jointly, twice) in [(false, false), (true, false), (false, true), (true, true)] {
             let (m, b) = (6, 4);
             let mut tape = Tape::new("coincident");
@@ -215,6 +224,8 @@ fn coincident_points_are_no_trouble() {
             let kernel = gram.kernel(&mut tape, k_ii, &Matern12, &theta);
             let draw = match process {
                 "features" => GaussianFeaturesLaw::prior(6).draw(&mut tape, k_ii),
+                "narrow Wishart" => wishart_prior(m, 3)(&mut tape).draw(&mut tape, k_ii),
+                "wide Wishart" => wishart_prior(m, 9)(&mut tape).draw(&mut tape, k_ii),
                 _ => inverse_wishart_prior(m)(&mut tape).draw(&mut tape, k_ii),
             };
             let result = draw.extension.extend(&mut tape, kernel);
@@ -330,7 +341,7 @@ fn submatrices_and_permutations_of_a_draw_have_the_process_law() {
 #[test]
 fn a_data_points_draw_depends_on_itself_alone() {
     let all = cases::matrix(2, 3, 160);
-    for process in ["inverse Wishart", "posterior", "features", "posterior features"] {
+    for process in ["inverse Wishart", "posterior", "features", "posterior features", "Wishart"] {
         for m in [5, 33, 100] {
             // results of point n in any company
             let mut seen: Vec<Option<(Vec<f64>, f64)>> = vec![None; 160];
@@ -371,6 +382,7 @@ fn tile(process: &str, m: usize, width: usize) -> (Workspace, Node, Node, Node) 
     let (v, t) = (distributions::constant(&mut tape, v.as_ref()), distributions::constant(&mut tape, t.as_ref()));
     let draw = match process {
         "features" => GaussianFeaturesLaw::prior(6).draw(&mut tape, k_ii),
+        "Wishart" => wishart_prior(m, 20)(&mut tape).draw(&mut tape, k_ii),
         "posterior features" => {
             let t = noise_root(&mut tape, t);
             let posterior = Posterior::new(&mut tape, v, &[t]);

@@ -3,7 +3,7 @@
 use super::{OutOfRange, PriorProcess};
 use crate::distributions::{self, DegreesOfFreedom, MatrixDistribution as _};
 use crate::gram::Block;
-use dkp_tape::Tape;
+use dkp_tape::{Lower, Node, Tape};
 
 /// G ~ W(K/N, N): the mean is K. Over arbitrarily many points N must be a whole number.
 #[derive(Clone, Copy, Debug)]
@@ -24,17 +24,21 @@ impl PriorProcess for Wishart {
     }
 
     fn draw_prior(&self, tape: &mut Tape, kernel: Block) -> Block {
-        let size = kernel.matrix.rows();
         let scaled = tape.affine(kernel.matrix, 1.0 / self.dof, 0.0);
         let scale = tape.cholesky_with_jitter(scaled);
-        let matrix = if self.dof > size as f64 - 1.0 {
-            let nu = tape.number(self.dof);
-            distributions::Wishart { scale, dof: DegreesOfFreedom::new(tape, nu, size) }.draw(tape)
-        } else {
-            let whole = self.dof.fract() == 0.0;
-            assert!(whole, "Wishart: {} degrees of freedom over {size} points; a whole number is needed", self.dof);
-            distributions::SingularWishart { scale, dof: self.dof as usize }.draw(tape)
-        };
+        let matrix = draw_wishart(tape, scale, self.dof);
         Block::new(tape, matrix)
     }
+}
+
+/// S ~ W(V, N) for V = LLᵀ over P points, with N a whole number or above P − 1.
+#[track_caller]
+pub(super) fn draw_wishart(tape: &mut Tape, scale: Lower, dof: f64) -> Node {
+    let size = scale.size();
+    if dof > size as f64 - 1.0 {
+        let nu = tape.number(dof);
+        return distributions::Wishart { scale, dof: DegreesOfFreedom::new(tape, nu, size) }.draw(tape);
+    }
+    assert!(dof.fract() == 0.0, "Wishart: {dof} degrees of freedom over {size} points; a whole number is needed");
+    distributions::SingularWishart { scale, dof: dof as usize }.draw(tape)
 }

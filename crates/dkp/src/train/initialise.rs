@@ -54,8 +54,8 @@ pub struct Start {
     /// Inducing points, at most.
     pub inducing: usize,
     /// Steps for which the limit without draws is trained first: the infinitely wide network for inverse-Wishart layers (δ → ∞), the
-    /// model without the layer for features. Its parameters are the start. As many as the model itself is to take are cheap, and it need not
-    /// make up for steps that its limit lacks.
+    /// model without the layer for features and Wishart layers. Its parameters are the start. As many as the model itself is to take are
+    /// cheap, and it need not make up for steps that its limit lacks.
     pub warm_up: u64,
     /// The seed of everything random.
     pub seed: u64,

@@ -24,6 +24,10 @@ fn nngp() -> Architecture {
     Architecture::nngp(Arc::new(SquaredExponential), 1, Arc::new(Gaussian::new(1)))
 }
 
+fn dwp(hidden: usize, width: usize) -> Architecture {
+    Architecture::dwp(Arc::new(SquaredExponential), hidden, width, Arc::new(Gaussian::new(1)))
+}
+
 fn dgp(hidden: usize, width: usize) -> Architecture {
     Architecture::dgp(Arc::new(SquaredExponential), hidden, width, Arc::new(Gaussian::new(1)))
 }
@@ -189,16 +193,18 @@ fn a_narrow_layer_keeps_what_matters() {
     }
 }
 
-/// Deep Gaussian processes of any width, and mixed with inverse-Wishart layers, learn from where they start.
+/// Deep Gaussian and Wishart processes of any width, and mixed with inverse-Wishart layers, learn from where they start.
 #[test]
 fn layers_of_features_learn() {
     let data = smooth(60);
     let mut mixed = dgp(3, 2);
     mixed.layers[0].process = Arc::new(InverseWishart::HIDDEN);
     mixed.layers[2].process = Arc::new(InverseWishart::HIDDEN);
-    for (name, architecture) in
-        [("1", dgp(2, 1)), ("3", dgp(2, 3)), ("8", dgp(2, 8)), ("mixed", mixed), ("linear", linear_dgp(1, 3))]
-    {
+    let features =
+        [("1", dgp(2, 1)), ("3", dgp(2, 3)), ("8", dgp(2, 8)), ("mixed", mixed), ("linear", linear_dgp(1, 3))];
+    // below, at and above the number of inducing points
+    let wisharts = [1, 3, 15, 20].map(|width| ("Wishart", dwp(2, width)));
+    for (name, architecture) in features.into_iter().chain(wisharts) {
         let mut model = initialise(architecture, &data, Start { warm_up: 300, ..start(15) }).unwrap();
         let first = model.bound(&data, 50, Key::new(7)).unwrap();
         let options = TrainOptions { steps: 300, draws: 4, ..TrainOptions::default() };
@@ -263,8 +269,8 @@ fn trains(name: &str, x: Mat<f64>, y: Mat<f64>) {
     let data = Dataset::new(x.as_ref(), y.as_ref()).unwrap();
     let (sx, sy) = data.scales();
     let data = data.scaled(&sx, &sy);
-    let cold = [diwp(), nngp(), dgp(1, 2)].map(|a| (a, 0));
-    let from_limit = [diwp(), dgp(1, 2)].map(|a| (a, 30));
+    let cold = [diwp(), nngp(), dgp(1, 2), dwp(1, 2)].map(|a| (a, 0));
+    let from_limit = [diwp(), dgp(1, 2), dwp(1, 2)].map(|a| (a, 30));
     for (architecture, warm_up) in cold.into_iter().chain(from_limit) {
         let mut model = initialise(architecture, &data, Start { warm_up, ..start(20) }).unwrap();
         let options = TrainOptions { steps: 60, draws: 2, ..TrainOptions::default() };

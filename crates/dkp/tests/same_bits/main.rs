@@ -178,6 +178,13 @@ fn lines() -> Vec<String> {
             &counts,
             options(),
         ),
+        run("dwp gaussian, narrow layers", Architecture::dwp(sqexp(), 2, 2, gaussian()), &plain, options()),
+        run(
+            "dwp student_t, a wide layer, batches",
+            Architecture::dwp(Arc::new(Matern32), 1, 20, Arc::new(Scalar::new(StudentT))),
+            &plain,
+            batches,
+        ),
         prior("prior nngp", &Prior::nngp(kernel(), 2)),
         prior("prior diwp", &Prior::diwp(kernel(), &[4.0, 6.0])),
         prior("prior deep gp", &Prior::deep_gp(kernel(), &[3, 12])),
