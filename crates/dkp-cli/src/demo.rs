@@ -7,12 +7,9 @@ use crate::train::Watcher;
 use anyhow::Context as _;
 use clap::Args;
 use dkp::file::write_atomically;
-use dkp_fit::{Fit, Fitted, Metrics, ReadOptions, Table};
+use dkp_fit::{Effort, Fit, Fitted, Metrics, ReadOptions, Table};
 use std::fmt::Write as _;
 use std::path::PathBuf;
-
-/// Posterior draws a step: fewer than by default, for a quick look.
-const DRAWS: u64 = 4;
 
 /// Try it on a real table: 1599 red wines and how experts graded them.
 ///
@@ -64,7 +61,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
 fn fit(a: &Arguments, table: &Table, family: &str) -> anyhow::Result<Fitted> {
     let mut fit = Fit::new("quality");
     let choices = &mut fit.config.model;
-    (choices.family, choices.steps, choices.draws) = (Some(family.to_string()), Some(a.steps), Some(DRAWS));
+    (choices.family, choices.steps, choices.effort) = (Some(family.to_string()), Some(a.steps), Some(Effort::Quick));
     let prepared = fit.prepare(table, None)?;
     let say = Say { quiet: a.quiet };
     say.line(&prepared.card.settings.description(&fit.registry));

@@ -112,6 +112,10 @@ pub struct ModelFlags {
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub likelihood: Option<String>,
+    /// Whether a random matrix Ω mixes the inputs of a deep inverse Wishart process, as in the paper [default: true].
+    #[arg(long, value_name = "BOOL", help_heading = "Model")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omega: Option<bool>,
     /// Inducing points: more is finer and slower [default: by the number of rows].
     #[arg(long, value_name = "M", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -28,6 +28,9 @@ pub struct Choices {
     /// How targets scatter, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub likelihood: Option<String>,
+    /// Whether a random matrix Ω mixes the inputs, where the family has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omega: Option<bool>,
     /// Inducing points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inducing: Option<u64>,

@@ -38,6 +38,7 @@ pub struct Settings {
     pub kernel: Vec<String>,
     pub width: u64,
     pub likelihood: String,
+    pub omega: bool,
     pub inducing: u64,
     pub scale_features: bool,
     pub share_noise: bool,
@@ -97,6 +98,7 @@ impl Settings {
             kernel,
             width: c.width.unwrap_or(features.min(WIDEST) as u64),
             likelihood,
+            omega: c.omega.unwrap_or(true),
             inducing: c.inducing.unwrap_or(sizes.inducing).min(points as u64),
             scale_features: c.scale_features.unwrap_or(true),
             share_noise: c.share_noise.unwrap_or(true),
@@ -138,6 +140,7 @@ impl Settings {
             posterior: &self.posterior,
             width: self.width as usize,
             hidden: [self.delta, self.gamma],
+            omega: self.omega,
             input: [self.input_delta, self.input_gamma],
         };
         let mut architecture = family.architecture(&options, &kernels, likelihood);

@@ -16,7 +16,7 @@ use std::str::FromStr;
 use std::time::Instant;
 
 /// Every flag, with its default.
-const FLAGS: [(&str, &str); 23] = [
+const FLAGS: [(&str, &str); 24] = [
     ("dataset", "yacht"),
     ("splits", "0-4"),
     ("family", "diwp"),
@@ -26,6 +26,7 @@ const FLAGS: [(&str, &str); 23] = [
     ("layers", "2"),
     ("steps", "8000"),
     ("start-steps", ""),
+    ("omega", "true"),
     ("m", "100"),
     ("s", "10"),
     ("seed", "0"),
@@ -84,6 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             posterior: flags.text("posterior"),
             width: train.features(),
             hidden: [flags.get("delta")?, flags.get("gamma")?],
+            omega: flags.get("omega")?,
             input: [flags.get("input-delta")?, flags.get("input-gamma")?],
         };
         let kernels = vec![kernel.clone(); layers + 1];

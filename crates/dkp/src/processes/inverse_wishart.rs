@@ -21,11 +21,13 @@ pub(super) const FAMILY: Family = Family {
         "" | "whitened" => {
             let of = |start: WhitenedInverseWishart, delta: f64| Arc::new(WhitenedInverseWishart { delta, ..start });
             let input = of(WhitenedInverseWishart::INPUT, options.input[0]);
-            (Input::Omega(input), of(WhitenedInverseWishart::HIDDEN, options.hidden[0]))
+            let input = if options.omega { Input::Omega(input as _) } else { Input::Fixed };
+            (input, of(WhitenedInverseWishart::HIDDEN, options.hidden[0]))
         }
         _ => {
             let process = |[delta, gamma]: [f64; 2]| Arc::new(InverseWishart { delta, gamma });
-            (Input::Omega(process(options.input)), process(options.hidden))
+            let input = if options.omega { Input::Omega(process(options.input) as _) } else { Input::Fixed };
+            (input, process(options.hidden))
         }
     },
 };
