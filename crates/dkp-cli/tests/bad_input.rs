@@ -130,7 +130,7 @@ fn flags_that_make_no_sense() {
     with(&["--steps", "0"], "--steps must be from 1");
     with(&["--kernel", "squexp"], "--kernel: there is no kernel \"squexp\"; there are sqexp");
     with(&["--kernel", "relu", "--kernel", "relu", "--kernel", "relu"], "--kernel was given 3 times");
-    with(&["--likelihood", "normal"], "--likelihood normal: there are gaussian");
+    with(&["--likelihood", "normal"], "--likelihood normal: there are auto, gaussian");
     with(
         &["--task", "classification", "--likelihood", "gaussian"],
         "--likelihood gaussian: this is for numbers, which is not the task",

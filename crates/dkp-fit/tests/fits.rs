@@ -67,7 +67,9 @@ fn columns_in_memory_and_a_file_give_the_same_model() {
     let row = |i: usize| format!("{},{},{},{}\n", rooms(i), cell(area(i)), town(i), price(i));
     std::fs::write(&path, "rooms,area,town,price\n".to_string() + &(0..ROWS).map(row).collect::<String>()).unwrap();
     let file = Table::open(&path, &ReadOptions::default()).unwrap();
-    let [a, b] = [&prices(), &file].map(|table| quick("price").run(table).unwrap());
+    let mut fit = quick("price");
+    fit.config.model.likelihood = Some("gaussian".into());
+    let [a, b] = [&prices(), &file].map(|table| fit.run(table).unwrap());
     assert_eq!(a.model.parameters(), b.model.parameters());
     assert_eq!(a.card.evaluation, b.card.evaluation);
     assert_eq!((a.card.data.as_str(), b.card.data.as_str()), ("a table in memory", "flats.csv"));
@@ -273,4 +275,31 @@ fn reports_show_how_noise_varies() {
     };
     assert!(mean(0.7, 1.0) > 1.3 * mean(0.0, 0.3), "{} and {}", mean(0.0, 0.3), mean(0.7, 1.0));
     assert_eq!(noise("gaussian").against, None);
+}
+
+/// Noise that is the same everywhere, that varies, and that has outliers is told apart by the bound; a parameter that is named decides too.
+#[test]
+fn the_likelihood_is_chosen_by_the_bound() {
+    let n = 300;
+    // deterministic: x by the golden ratio, and normal deviates by sums of twelve uniform numbers
+    let uniform = |i: usize, k: usize| ((i * 12 + k) as f64 * 0.754_877_666_246_692_7 + 0.5).fract();
+    let normal = |i: usize| (0..12).map(|k| uniform(i * 7919 % 100_003, k)).sum::<f64>() - 6.0;
+    let x: Vec<f64> = (0..n).map(|i| 4.0 * (i as f64 * 0.618_033_988_749_894_9).fract() - 2.0).collect();
+    let chosen = |noise: &dyn Fn(usize, f64) -> f64, freeze: &[&str]| {
+        let y: Vec<f64> = x.iter().enumerate().map(|(i, x)| (2.0 * x).sin() + noise(i, *x) * normal(i)).collect();
+        let mut fit = Fit::new("y");
+        let m = &mut fit.config.model;
+        (m.steps, m.start_steps, m.inducing, m.evaluation_draws) = (Some(5), Some(600), Some(30), Some(4));
+        m.freeze = freeze.iter().map(|s| s.to_string()).collect();
+        let fitted =
+            fit.run(&Table::from_columns(vec![("x", x.clone().into()), ("y", y.into())], &[]).unwrap()).unwrap();
+        (fitted.card.settings.likelihood.clone(), fitted.card.noise.clone().unwrap())
+    };
+    let same = chosen(&|_, _| 0.2, &[]);
+    assert!(same.0 == "gaussian" && same.1.starts_with("noise is the same everywhere"), "{same:?}");
+    let varies = chosen(&|_, x| 0.02 + 0.2 * (x + 2.0), &[]);
+    assert!(varies.0 == "varying_t" && varies.1.starts_with("noise varies with the inputs: +0."), "{varies:?}");
+    let outliers = chosen(&|i, _| if i % 10 == 3 { 2.0 } else { 0.1 }, &[]);
+    assert!(outliers.0 != "gaussian", "{outliers:?}");
+    assert_eq!(chosen(&|_, _| 0.2, &["likelihood.tails"]).0, "varying_t");
 }

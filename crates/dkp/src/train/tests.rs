@@ -142,7 +142,7 @@ fn a_deep_gaussian_process_starts_from_the_model_without_its_layers() {
     let (data, warm) = (smooth(60), Start { warm_up: 300, ..start(60) });
     let shallow = Architecture::nngp(Arc::new(SquaredExponential), 0, Arc::new(Gaussian::new(1)));
     let mut shallow = initialise(shallow, &data, warm).unwrap();
-    let options = TrainOptions { steps: warm.warm_up, ..TrainOptions::default() };
+    let options = TrainOptions { steps: warm.warm_up, ..TrainOptions::of_limit() };
     Trainer::new(&mut shallow, &data, options).unwrap().run(|_| true).unwrap();
     let expected = shallow.bound(&data, 1, Key::new(0)).unwrap();
     for (width, architecture) in [(3, dgp(2, 3)), (5, dgp(2, 5)), (3, linear_dgp(2, 3)), (5, linear_dgp(1, 5))] {
