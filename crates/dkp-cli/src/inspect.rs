@@ -57,6 +57,8 @@ fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)])
     let (_, unit) = card.target_units();
     out.extend(numbers.iter().filter_map(|(name, value)| match name.strip_prefix("likelihood.")? {
         "noise" => Some(format!("  noise    sd {:.4} in the target's units\n", value.sqrt() * unit)),
+        "scale" => Some(format!("  scale    {:.4} in the target's units\n", value * unit)),
+        "tails" => Some(format!("  tails    of Student's t with {:.1} degrees of freedom\n", 2.0 + 1.0 / value)),
         other => Some(format!("  {other:<8} {value:.4}\n")),
     }));
     out += "\nwhat matters (share of the distance between rows, from feature scales and E[Ω])\n";

@@ -10,11 +10,12 @@ use dkp_tape::random::Key;
 pub const AUTO: &str = "auto";
 /// What is compared, from the simplest on.
 const CANDIDATES: [&str; 3] = ["gaussian", "student_t", "varying_t"];
-/// A likelihood must be better than simpler ones by this, in nats a row.
+/// A likelihood must be better than simpler ones by this, in nats a row, and by one nat in all.
 const MARGIN: f64 = 0.002;
 /// The comparison is one of infinitely wide networks, which have nothing to draw: their inducing points, at most, steps, and rows a step.
 const INDUCING: u64 = 100;
 const STEPS: u64 = 1000;
+const FEWEST_STEPS: u64 = 300;
 const BATCH: usize = 1000;
 
 /// A likelihood that was chosen.
@@ -47,9 +48,10 @@ impl Fit {
                 bounds.push((name, bound.total - bound.gain));
             }
         }
+        let margin = MARGIN.max(1.0 / train.points() as f64);
         let first = bounds.first().copied().unwrap_or((CANDIDATES[0], 0.0));
         let better =
-            |best: (&'static str, f64), next: (&'static str, f64)| if next.1 > best.1 + MARGIN { next } else { best };
+            |best: (&'static str, f64), next: (&'static str, f64)| if next.1 > best.1 + margin { next } else { best };
         let (name, bound) = bounds.iter().copied().fold(first, better);
         let what = match name {
             "student_t" => "noise has heavy tails",
@@ -58,7 +60,7 @@ impl Fit {
         };
         let others = bounds.iter().filter(|(n, _)| *n != name).map(|(_, b)| *b);
         let line = match others.fold(f64::NEG_INFINITY, f64::max) {
-            f64::NEG_INFINITY => what.to_string(),
+            f64::NEG_INFINITY => format!("noise is taken to be {name}: nothing could be compared with it"),
             _ if name != first.0 => format!("{what}: {:+.2} nats a row", bound - first.1),
             next => format!("{what}: otherwise {:+.2} nats a row", next - bound),
         };
@@ -76,8 +78,8 @@ impl Fit {
         };
         let inducing = settings.inducing.min(INDUCING) as usize;
         let start = Start { inducing, warm_up: 0, seed: settings.seed };
-        let mut model = initialise(settings.architecture(&self.registry)?, train, start)?;
-        let (steps, seed) = (STEPS.min(settings.start_steps), settings.seed);
+        let Ok(mut model) = initialise(settings.architecture(&self.registry)?, train, start) else { return Ok(None) };
+        let (steps, seed) = (settings.start_steps.clamp(FEWEST_STEPS, STEPS), settings.seed);
         let options = TrainOptions { steps, seed, batch: Some(BATCH), ..TrainOptions::of_limit() };
         let trained = Trainer::new(&mut model, train, options)?.run(|_| true);
         Ok(trained.ok().and_then(|()| model.bound(train, 1, Key::new(seed)).ok()))

@@ -114,8 +114,10 @@ impl Fit {
             Keeping::Nothing => (self.start(&mut card, &train, watch)?, None, None),
             Keeping::Begin(order) => (self.start(&mut card, &train, watch)?, None, Some(Run::begin(order)?)),
             Keeping::Resume(checkpoint) => {
-                card.settings.likelihood = checkpoint.model.architecture().likelihood.name();
-                card.noise = checkpoint.noise;
+                if card.settings.likelihood == AUTO {
+                    card.settings.likelihood = checkpoint.model.architecture().likelihood.name();
+                    card.noise = checkpoint.noise;
+                }
                 (checkpoint.model, Some(checkpoint.state), Some(checkpoint.run))
             }
         };

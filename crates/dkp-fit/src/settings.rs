@@ -38,6 +38,7 @@ pub struct Settings {
     pub kernel: Vec<String>,
     pub width: u64,
     pub likelihood: String,
+    #[serde(default = "with_omega")]
     pub omega: bool,
     pub inducing: u64,
     pub scale_features: bool,
@@ -61,6 +62,11 @@ pub struct Settings {
     pub tie: Vec<String>,
     pub evaluation_draws: u64,
     pub checkpoint_every: f64,
+}
+
+/// Models had Ω before it was a choice.
+fn with_omega() -> bool {
+    true
 }
 
 impl Settings {

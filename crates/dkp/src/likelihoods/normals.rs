@@ -30,7 +30,7 @@ const CURVATURE: f64 = 3.5;
 const ABOVE: f64 = 400.0;
 const BELOW: f64 = 40.0;
 /// And where the variance is e²⁵ times that of the mode, enough for what is 10⁵ deviations out.
-const LARGEST: f64 = 25.0;
+pub(super) const LARGEST: f64 = 25.0;
 
 /// The trapezoid rule for a law of u whose mode is 0: visits nodes u and logarithms of their weights.
 pub(super) fn trapezoid(curvature: f64, mut log_law: impl FnMut(f64) -> f64, mut visit: impl FnMut(f64, f64)) {

@@ -531,4 +531,11 @@ fn heavy_tails_that_vary_are_those_of_students_t() {
         assert!(0.0 <= gain && gain <= worth + 1e-6, "{gain} and {worth}");
         assert!(worth == 0.0 || gain > 0.3 * worth, "{gain} and {worth}");
     }
+    // a row far from all others, where log-noise is hardly known, has a prediction too
+    let theta = [vec![0.3], vec![2.0], vec![0.1]];
+    for (mean, variance) in [([0.0, 400.0], [1.0, 1e9]), ([1e3, -400.0], [1e6, 1e12])] {
+        let moments = likelihood.moments(&theta, 0, &mean, &variance);
+        assert!(moments.noise.is_finite() && likelihood.log_density(&theta, &[0.0], &mean, &variance).is_finite());
+        assert!((likelihood.cdf(&theta, 0, mean[0], &mean, &variance) - 0.5).abs() < 1e-3);
+    }
 }

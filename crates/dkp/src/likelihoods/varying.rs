@@ -1,6 +1,6 @@
 //! Noise that varies with the inputs, normal or with heavier tails.
 
-use super::normals::{log_sum, trapezoid};
+use super::normals::{LARGEST, log_sum, trapezoid};
 use super::{
     Latent, Likelihood, LikelihoodParameter, Moments, Normal, Observed, ParameterStart, TargetKind, Tightening,
 };
@@ -19,6 +19,9 @@ const VAGUE: f64 = 1.0;
 const LIGHTEST: f64 = 0.04;
 /// Where w starts: at ν = 20.
 const LIGHT: f64 = 1.0 / 18.0;
+/// What the mean of log-noise stays within, and its variance below, in predictions: nothing is known of noise that is so uncertain.
+const FARTHEST: f64 = 300.0;
+const VAGUEST: f64 = 30.0;
 /// The least variance of log-noise: a deviation of 1e-10 changes nothing.
 const CERTAIN: f64 = 1e-20;
 
@@ -96,7 +99,8 @@ impl VaryingNoise {
     /// μ and s of a target at one point.
     fn log_noise(&self, parameters: &[Vec<f64>], target: usize, mean: &[f64], variance: &[f64]) -> (f64, f64) {
         let c = parameters[1][target];
-        (c * mean[self.targets + target], c * c * variance[self.targets + target])
+        let mu = c * mean[self.targets + target];
+        (mu.clamp(-FARTHEST, FARTHEST), (c * c * variance[self.targets + target]).min(VAGUEST))
     }
 }
 
@@ -228,7 +232,8 @@ impl LogScale {
     fn new(a: f64, s: f64) -> LogScale {
         // the integrand is as narrow as both laws together; far out, z is a·s where most of it is
         let (deviation, step) = (s.sqrt(), 0.7 / (1.0 / s + a).sqrt());
-        let (low, high) = (-(6.0 * deviation / step).ceil() as i32, ((6.0 * deviation + a * s) / step).ceil() as i32);
+        let (low, high) =
+            (-(6.0 * deviation / step).ceil() as i32, ((6.0 * deviation + (a * s).min(LARGEST)) / step).ceil() as i32);
         let node = |k: i32| {
             let z = step * f64::from(k);
             [z, z.exp(), -0.5 * z * z / s + step.ln() - 0.5 * (TAU * s).ln()]
