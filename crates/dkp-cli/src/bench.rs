@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use dkp::data::Dataset;
 use dkp::train::{TIGHTEN_EVERY, Trainer, initialise};
-use dkp_fit::{Choices, Registry, Settings};
+use dkp_fit::{Choices, Registry, Scaling, Settings};
 use dkp_tape::random::{Key, fill_normal};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -103,7 +103,8 @@ fn measure(a: &Arguments) -> anyhow::Result<()> {
         ..Choices::default()
     };
     let registry = Registry::default();
-    let settings = Settings::resolve(&choices, &registry, data.points(), features, "gaussian".to_string())?;
+    let settings =
+        Settings::resolve(&choices, &registry, data.points(), features, Scaling::Own, "gaussian".to_string())?;
     let architecture = settings.architecture(&registry)?;
     let s = if architecture.is_deterministic() { 1 } else { settings.draws as usize };
     let (m, layers) = (settings.inducing as usize, a.layers);

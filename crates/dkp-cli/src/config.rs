@@ -3,7 +3,7 @@
 use crate::flags::{self, ModelFlags, RoleFlags};
 use anyhow::Context as _;
 use clap::{Args, Command};
-use dkp_fit::{Registry, Settings};
+use dkp_fit::{Registry, Scaling, Settings};
 use std::path::PathBuf;
 
 /// Print every setting with its effective value and what it means, as a TOML file for `dkp train --config`.
@@ -31,13 +31,20 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     for name in &config.model.kernel {
         registry.kernel(name).context("--kernel")?;
     }
-    let settings = Settings::resolve(&config.model, &registry, a.rows.max(1), a.features.max(1), likelihood)?;
+    let scaling = config.table.scaling.unwrap_or(Scaling::Own);
+    let (rows, features) = (a.rows.max(1), a.features.max(1));
+    let settings = Settings::resolve(&config.model, &registry, rows, features, scaling, likelihood)?;
     let roles =
         section("table", &toml::Table::try_from(&config.table)?, RoleFlags::augment_args(Command::new("table")));
     let mut settings = toml::Table::try_from(&settings)?;
-    // a likelihood follows from the target
-    if config.model.likelihood.is_none() {
-        settings.remove("likelihood");
+    // a likelihood, and what goes with it, follow from the target
+    let chosen = [
+        ("likelihood", config.model.likelihood.is_some()),
+        ("share_noise", config.model.likelihood.is_some() || config.model.share_noise.is_some()),
+        ("scale_features", config.table.scaling.is_some() || config.model.scale_features.is_some()),
+    ];
+    for (name, _) in chosen.iter().filter(|(_, known)| !known) {
+        settings.remove(*name);
     }
     let model = section("model", &settings, ModelFlags::augment_args(Command::new("model")));
     crate::print::text(&format!(

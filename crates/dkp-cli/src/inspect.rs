@@ -27,7 +27,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         let object = json!({
             "data": card.data, "task": card.task, "target": card.target_name(), "classes": card.labels(),
             "rows": { "trained": card.rows_trained, "held_out": card.rows_held_out },
-            "settings": card.settings, "bound": card.bound, "evaluation": card.evaluation,
+            "settings": card.settings, "calibration": card.calibration, "bound": card.bound, "evaluation": card.evaluation,
             "relevance": map(relevance), "learned": map(numbers),
         });
         return print::text(&format!("{object}\n"));
@@ -45,7 +45,8 @@ fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)])
         card.rows_trained,
         card.rows_held_out
     );
-    out.extend(card.notes.iter().chain(&card.noise).map(|n| format!("  {n}\n")));
+    let calibration = card.calibration.as_ref().map(|c| &c.line);
+    out.extend(card.notes.iter().chain(&card.noise).chain(calibration).map(|n| format!("  {n}\n")));
     if let Some(b) = &card.bound {
         out += &format!("\nbound {:.4} ± {:.4} nats a row:\n", b.total, b.standard_error);
         out += &format!("  likelihood {:.4}, input {:+.4}", b.likelihood, b.input);

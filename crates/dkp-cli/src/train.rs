@@ -204,6 +204,9 @@ fn summary(fitted: &Fitted, out: &Path) -> String {
     if let Some(bound) = &fitted.card.bound {
         text += &format!("bound             {:>10.4} nats a row\n", bound.total);
     }
+    if let Some(calibration) = &fitted.card.calibration {
+        text += &format!("{}\n", calibration.line);
+    }
     if let Some(metrics) = &fitted.card.evaluation {
         text += &metric_lines(metrics, "held-out ");
     }

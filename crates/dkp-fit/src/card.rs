@@ -1,8 +1,8 @@
 //! What a model file says of how the model came about and how tables are read for it.
 
-use crate::{Metrics, Settings, Task};
+use crate::{FeatureScale, Metrics, Settings, Task};
 use dkp::data::Scaler;
-use dkp::model::Bound;
+use dkp::model::{Bound, Calibration};
 use dkp_table::{Encoder, Kind, Target};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct Card {
     /// How the target becomes a number.
     pub target: Target,
     /// The scale in which the model sees features.
-    pub feature_scale: Scaler,
+    pub feature_scale: FeatureScale,
     /// The scale in which it sees the target.
     pub target_scale: Scaler,
     /// Every setting.
@@ -36,10 +36,22 @@ pub struct Card {
     /// Why the likelihood was chosen, if it was not named.
     #[serde(default)]
     pub noise: Option<String>,
+    /// How sure predictions of classes are, compared with the posterior of training.
+    #[serde(default)]
+    pub calibration: Option<Calibrated>,
     /// The bound after training.
     pub bound: Option<BoundParts>,
     /// How good the predictions for held-out rows were.
     pub evaluation: Option<Metrics>,
+}
+
+/// How sure predictions are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibrated {
+    /// How latents count.
+    pub latents: Calibration,
+    /// What it gains, for people.
+    pub line: String,
 }
 
 /// A bound in nats a row, in the target's own units: total = likelihood + input + Σ layers + output.

@@ -23,18 +23,25 @@ pub(crate) struct Sizes {
     pub draws: u64,
     /// Rows a step; 0 for all.
     pub batch: u64,
+    /// The highest learning rate.
+    pub rate: f64,
 }
 
 impl Effort {
-    /// For this many rows. Few draws and more steps go further than the reverse, and so do batches where rows are many.
-    pub(crate) fn sizes(self, rows: usize) -> Sizes {
+    /// For this many rows, and classes if there are some: each has a noise of pseudo-targets, so that a step takes classes·inducing² operations a row.
+    ///
+    /// Few draws and more steps go further than the reverse, and so do batches where rows are many; these want a lower rate.
+    pub(crate) fn sizes(self, rows: usize, classes: usize) -> Sizes {
+        let small = Sizes { inducing: 200, start_steps: 2_000, steps: 2_000, draws: 3, batch: 0, rate: 2e-2 };
         let normal = match rows {
-            0..=500 => Sizes { inducing: 200, start_steps: 2_000, steps: 2_000, draws: 3, batch: 0 },
-            501..=2_000 => Sizes { inducing: 300, start_steps: 1_000, steps: 1_000, draws: 2, batch: 0 },
-            2_001..=20_000 => Sizes { inducing: 300, start_steps: 2_000, steps: 3_000, draws: 2, batch: 1_000 },
-            _ => Sizes { inducing: 300, start_steps: 2_000, steps: 5_000, draws: 2, batch: 1_000 },
+            0..=500 => small,
+            501..=2_000 => Sizes { inducing: 300, start_steps: 1_000, steps: 1_000, draws: 2, ..small },
+            _ if classes == 0 => {
+                Sizes { inducing: 400, start_steps: 2_000, steps: 4_000, draws: 2, batch: 1_000, rate: 1e-2 }
+            }
+            _ => Sizes { inducing: 300, start_steps: 2_000, steps: 3_000, draws: 2, batch: 1_000, rate: 1e-2 },
         };
-        match self {
+        let sizes = match self {
             Effort::Quick => {
                 let (start_steps, steps) = (normal.start_steps / 2, normal.steps / 3);
                 Sizes { inducing: 100, start_steps, steps, ..normal }
@@ -44,6 +51,9 @@ impl Effort {
                 let (start_steps, steps) = (2 * normal.start_steps, 4 * normal.steps);
                 Sizes { inducing: normal.inducing + 200, start_steps, steps, ..normal }
             }
-        }
+        };
+        let affordable = if rows <= 2_000 { 3.0 } else { 6.0 };
+        let fewer = (affordable / classes as f64).sqrt().min(1.0);
+        Sizes { inducing: (sizes.inducing as f64 * fewer).round() as u64, ..sizes }
     }
 }

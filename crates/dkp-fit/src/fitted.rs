@@ -3,11 +3,12 @@
 use crate::judge::Judged;
 use crate::noise::noise_column;
 use crate::prepare::check_targets;
-use crate::{BoundParts, Card, Error, Metrics, Predictions};
+use crate::{BoundParts, Calibrated, Card, Error, Metrics, Predictions};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::file::{self, Companion, Tensor};
-use dkp::model::{self, Model};
+use dkp::likelihoods::TargetKind;
+use dkp::model::{self, Calibration, Model};
 use dkp_table::{Frame, ReadOptions, Table, Unfamiliar};
 use dkp_tape::random::Key;
 use faer::MatRef;
@@ -19,6 +20,10 @@ use std::path::Path;
 const BOUND_WORK: usize = 1_000_000;
 /// Rows that are judged at once, after which is told how far it is: so many that the draws, made anew for them, cost little.
 const JUDGED_ROWS: usize = 1_024;
+
+/// Rows that are predicted as if they had not been learned from, at most, to find how sure to be, and posterior draws for it.
+const CALIBRATION_ROWS: usize = 1_000;
+const CALIBRATION_DRAWS: usize = 16;
 
 /// A fitted model with what it takes to use it on tables. Several threads may share it.
 pub struct Fitted {
@@ -107,7 +112,8 @@ impl Fitted {
         seed: u64,
         unfamiliar: Unfamiliar,
     ) -> Result<Predictions, Error> {
-        let prediction = self.model.predict(x, draws, Key::new(seed))?;
+        let latents = self.card.calibration.as_ref().map_or(Calibration::NONE, |c| c.latents);
+        let prediction = self.model.predict(x, draws, Key::new(seed))?.calibrated(latents);
         let (zero, unit) = self.card.target_units();
         Ok(Predictions { prediction, zero, unit, labels: self.card.labels().map(<[String]>::to_vec), unfamiliar })
     }
@@ -161,6 +167,7 @@ impl Fitted {
         let draws = (BOUND_WORK / train.points()).clamp(2, 100);
         let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
         self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
+        self.card.calibration = self.calibrate(train)?;
         if let Some(judged) = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten() {
             self.card.evaluation = Some(judged.metrics());
             let kept = judged.kept();
@@ -168,6 +175,22 @@ impl Fitted {
             self.tensors.extend(kept);
         }
         Ok(())
+    }
+
+    /// How sure to be of classes, by rows that are predicted as if they had not been learned from.
+    fn calibrate(&self, train: &Dataset) -> Result<Option<Calibrated>, Error> {
+        let likelihood = &self.model.architecture().likelihood;
+        if likelihood.target_kind() != TargetKind::Class {
+            return Ok(None);
+        }
+        let rows: Vec<usize> = (0..train.points()).step_by(train.points().div_ceil(CALIBRATION_ROWS)).collect();
+        let key = Key::new(self.card.settings.seed).step(u64::MAX - 1);
+        let Some(left_out) = self.model.left_out(train, &rows, CALIBRATION_DRAWS, key)? else { return Ok(None) };
+        let targets: Vec<&[f64]> = rows.iter().map(|&n| train.y(n)).collect();
+        let (latents, gain) = Calibration::of(&left_out, &targets);
+        let surer = if latents.doubt < 1.0 || latents.scale > 1.0 { "surer" } else { "less sure" };
+        let line = format!("probabilities are {surer} than the posterior: {gain:+.3} nats a row by rows left out");
+        Ok(Some(Calibrated { latents, line }))
     }
 
     /// Judges rows in their order, some at a time; none if there are none.

@@ -38,9 +38,10 @@ mod relevance;
 mod report;
 mod roles;
 mod run;
+mod scaling;
 mod settings;
 
-pub use card::{BoundParts, Card};
+pub use card::{BoundParts, Calibrated, Card};
 pub use choice::AUTO;
 pub use config::{Choices, Config};
 pub use dkp::Registry;
@@ -55,6 +56,7 @@ pub use prepare::Prepared;
 pub use report::report_of_run;
 pub use roles::{Roles, Task};
 pub use run::{Checkpoint, Order, Run};
+pub use scaling::{FeatureScale, Scaling};
 pub use settings::{EVALUATION_DRAWS, FAMILY, KERNEL, PREDICTION_DRAWS, Settings};
 
 /// The code of the README compiles and runs.

@@ -27,7 +27,7 @@ pub(crate) fn noise_column(
     let is_number = |name: &str| columns.iter().any(|(column, kind)| column == name && *kind == Kind::Number);
     let mut best = (None, explained(mean?, &logs)?);
     for (i, feature) in features.iter().enumerate().filter(|(_, f)| is_number(&f.name)) {
-        let value = |n: usize| card.feature_scale.mean[i] + card.feature_scale.deviation[i] * held_out.x(n)[i];
+        let value = |n: usize| card.feature_scale.value(i, held_out.x(n)[i]);
         let values: Vec<f64> = (0..logs.len()).map(value).collect();
         let share = explained(&values, &logs)?;
         if share > best.1 {

@@ -3,7 +3,7 @@
 use crate::choice::AUTO;
 use crate::columns::{date_ranks, feature_names, likelihood_name, placing_kind, task};
 use crate::roles::HOLDOUT;
-use crate::{Card, Config, Error, Fit, Roles, Settings, Task};
+use crate::{Card, Config, Error, FeatureScale, Fit, Roles, Scaling, Settings, Task};
 use dkp::data::{Dataset, Scaler, Split};
 use dkp::likelihoods::{Likelihood, TargetKind};
 use dkp::train::{Start, initialise};
@@ -95,7 +95,19 @@ impl Fit {
         }
         check_targets(&*named, &target, &y, whole.frame.first(), origin)?;
         let raw = dataset(&encoder, &whole, &rows.train, &y)?;
-        let (feature_scale, target_scale) = raw.scales();
+        let scaling = match roles.scaling {
+            Some(scaling) => scaling,
+            None if task == Task::Regression => Scaling::Own,
+            None => {
+                // levels of a text have no unit; ranks do not change them
+                let texts = varying.iter().any(|(_, kind)| *kind == Kind::Text);
+                let others: &[Scaling] = if texts { &[Scaling::Ranks] } else { &[Scaling::Shared, Scaling::Ranks] };
+                let (scaling, line) = FeatureScale::chosen(&raw, others);
+                notes.extend(line);
+                scaling
+            }
+        };
+        let (feature_scale, (_, target_scale)) = (FeatureScale::of(&raw, scaling), raw.scales());
         let rescaled = named.target_kind() == TargetKind::Real;
         let target_scale = if rescaled { target_scale } else { Scaler::identity(1) };
         let held_out = match &test {
@@ -106,9 +118,12 @@ impl Fit {
                 held_out(&encoder, test, &test.rows, &y, &mut notes)?
             }
         };
-        let held_out = held_out.map(|d| d.scaled(&feature_scale, &target_scale));
-        let settings = Settings::resolve(choices, &self.registry, raw.points(), encoder.width(), likelihood)?;
-        let train = raw.scaled(&feature_scale, &target_scale);
+        let same = Scaler::identity(encoder.width());
+        let scaled = |data: &Dataset| feature_scale.applied(data).scaled(&same, &target_scale);
+        let held_out = held_out.map(|d| scaled(&d));
+        let (points, features) = (raw.points(), encoder.width());
+        let settings = Settings::resolve(choices, &self.registry, points, features, scaling, likelihood)?;
+        let train = scaled(&raw);
         self.check_settings(&settings, &train)?;
         let card = Card {
             data: origin_name(origin),
@@ -124,6 +139,7 @@ impl Fit {
             settings,
             notes,
             noise: None,
+            calibration: None,
             bound: None,
             evaluation: None,
         };

@@ -50,6 +50,7 @@ impl Fitted {
         let settings =
             settings.into_iter().map(|(k, v)| (k.replace('_', " "), v.to_string().trim_matches('"').to_string()));
         let noise = card.noise.iter().map(|n| ("noise".to_string(), n.clone()));
+        let calibration = card.calibration.iter().map(|c| ("probabilities".to_string(), c.line.clone()));
         Ok(Report {
             title: format!("{}: {}", card.data, card.task_name()),
             model: self.description(),
@@ -64,6 +65,7 @@ impl Fitted {
             relevance: self.relevance()?,
             settings: settings
                 .chain(noise)
+                .chain(calibration)
                 .chain(card.notes.iter().map(|n| ("table".to_string(), n.clone())))
                 .collect(),
             warnings: warnings(card),

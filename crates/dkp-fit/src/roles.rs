@@ -1,5 +1,6 @@
 //! What the columns of a table are for.
 
+use crate::Scaling;
 use dkp_table::ReadOptions;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -36,6 +37,9 @@ pub struct Roles {
     /// What stands between the cells of a CSV file, if its header does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+    /// In which scale the model sees features; by default each column's own, or for classes that in which rows' nearest neighbours tell most of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<Scaling>,
     /// The fraction of rows to hold out, 0.1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holdout: Option<f64>,

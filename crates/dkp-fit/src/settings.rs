@@ -1,8 +1,9 @@
 //! Every setting of a fit, chosen: what the user said, and for the rest the defaults for data of this size.
 
-use crate::{Choices, Error};
+use crate::{Choices, Error, Scaling};
 use dkp::Registry;
 use dkp::kernels::Kernel;
+use dkp::likelihoods::TargetKind;
 use dkp::model::{Architecture, FamilyOptions};
 use dkp::params::Parameters;
 use dkp::processes::InverseWishart;
@@ -18,8 +19,6 @@ pub const KERNEL: &str = "sqexp";
 const LAYERS: u64 = 1;
 /// Features of a deep Gaussian process's layers, or the width of a deep Wishart process's: as many as the data have, at most this.
 const WIDEST: usize = 30;
-/// The highest learning rate.
-const RATE: f64 = 2e-2;
 /// Posterior draws for the held-out rows, and for judging a table.
 pub const EVALUATION_DRAWS: u64 = 100;
 /// Posterior draws for predictions.
@@ -70,12 +69,13 @@ fn with_omega() -> bool {
 }
 
 impl Settings {
-    /// For data with this many points and features, and a likelihood by its full name.
+    /// For data with this many points and features, in this scaling, and a likelihood by its full name.
     pub fn resolve(
         c: &Choices,
         registry: &Registry,
         points: usize,
         features: usize,
+        scaling: Scaling,
         likelihood: String,
     ) -> Result<Settings, Error> {
         let family = registry.family(c.family.as_deref().unwrap_or(FAMILY)).map_err(|e| Error::named("family", e))?;
@@ -84,7 +84,10 @@ impl Settings {
             let reason = format!("{} has {}", family.name, family.posteriors.join(", "));
             return Err(Error::setting("posterior", posterior, reason));
         }
-        let (options, sizes) = (TrainOptions::default(), c.effort.unwrap_or_default().sizes(points));
+        let named = registry.likelihood(&likelihood).ok();
+        let of_classes = named.filter(|l| l.target_kind() == TargetKind::Class).map(|l| l.latents());
+        let options = TrainOptions::default();
+        let sizes = c.effort.unwrap_or_default().sizes(points, of_classes.unwrap_or(0));
         let layers = c.layers.unwrap_or(LAYERS);
         let kernel = match c.kernel.as_slice() {
             [] => vec![KERNEL.to_string()],
@@ -104,14 +107,14 @@ impl Settings {
             kernel,
             width: c.width.unwrap_or(features.min(WIDEST) as u64),
             likelihood,
-            omega: c.omega.unwrap_or(true),
+            omega: c.omega.unwrap_or(features * features <= points),
             inducing: c.inducing.unwrap_or(sizes.inducing).min(points as u64),
-            scale_features: c.scale_features.unwrap_or(true),
-            share_noise: c.share_noise.unwrap_or(true),
+            scale_features: c.scale_features.unwrap_or(scaling != Scaling::Shared),
+            share_noise: c.share_noise.unwrap_or(of_classes.is_none()),
             steps: c.steps.unwrap_or(sizes.steps),
             draws: c.draws.unwrap_or(sizes.draws),
             batch: c.batch.unwrap_or(sizes.batch),
-            rate: c.rate.unwrap_or(RATE),
+            rate: c.rate.unwrap_or(sizes.rate),
             rate_warm_up: c.rate_warm_up.unwrap_or(options.schedule.warm_up),
             decay_from: c.decay_from.unwrap_or(options.schedule.decay_from),
             last_rate: c.last_rate.unwrap_or(options.schedule.last),

@@ -4,7 +4,7 @@
 mod laplace;
 
 use dkp::likelihoods::Scalar;
-use dkp_fit::{Error, Fit, Fitted, Metrics, Moment, Predictions, ReadOptions, Table, Values};
+use dkp_fit::{Error, Fit, Fitted, Metrics, Moment, Predictions, ReadOptions, Scaling, Table, Values};
 use laplace::Laplace;
 use std::sync::Arc;
 
@@ -120,6 +120,39 @@ fn classes_have_their_names() {
     assert!((sum - 1.0).abs() < 1e-12);
     let Some(Metrics::Classes(m)) = &fitted.card.evaluation else { panic!("{:?}", fitted.card.evaluation) };
     assert_eq!(m.rows, 9);
+}
+
+/// How columns are scaled, and how sure probabilities are, belong to the file: what was found is what counts after loading.
+#[test]
+fn scales_and_calibration_are_kept() {
+    let columns = |rows: std::ops::Range<usize>| -> Columns {
+        vec![("steep", rows.clone().map(|i| rooms(i).powi(9)).collect::<Vec<_>>().into()), features(rows)[1].clone()]
+    };
+    let table = |rows: std::ops::Range<usize>| {
+        let kinds: Vec<&str> = rows.clone().map(kind).collect();
+        Table::from_columns([columns(rows), vec![("kind", kinds.into())]].concat(), &[]).unwrap()
+    };
+    let mut fit = quick("kind");
+    fit.config.table.scaling = Some(Scaling::Ranks);
+    let fitted = fit.run(&table(0..ROWS)).unwrap();
+    let calibrated = fitted.card.calibration.as_ref().expect("classes are calibrated");
+    assert!(calibrated.latents.scale > 0.0 && (0.0..=1.0).contains(&calibrated.latents.doubt), "{calibrated:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flats.dkp");
+    fitted.save(&path).unwrap();
+    let loaded = Fitted::load(&path).unwrap();
+    let new = Table::from_columns(columns(5..25), &[]).unwrap();
+    let probabilities = |f: &Fitted| {
+        let p = f.predict(&new, 10, 0).unwrap();
+        (0..p.rows()).map(|n| p.probabilities(n).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(probabilities(&loaded), probabilities(&fitted));
+    // without what was found they are others
+    let mut uncalibrated = loaded;
+    uncalibrated.card.calibration = None;
+    assert_ne!(probabilities(&uncalibrated), probabilities(&fitted));
+    // numbers are not calibrated
+    assert!(quick("price").run(&prices()).unwrap().card.calibration.is_none());
 }
 
 #[test]

@@ -132,6 +132,13 @@ impl Dataset {
         (Scaler::of(&self.x, self.features), Scaler::of(&self.y, self.targets))
     }
 
+    /// The same data with the features of each point changed.
+    pub fn with_features(&self, change: impl Fn(&mut [f64])) -> Dataset {
+        let mut data = self.clone();
+        data.x.chunks_exact_mut(self.features).for_each(change);
+        data
+    }
+
     /// The same data in other scales.
     pub fn scaled(&self, x: &Scaler, y: &Scaler) -> Dataset {
         let (mut data, features, targets) = (self.clone(), self.features, self.targets);

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod bound;
+mod calibration;
 mod cost;
 mod error;
 mod family;
@@ -20,6 +21,7 @@ use programs::Programs;
 pub use architecture::{Architecture, Layer};
 pub(crate) use bound::Gain;
 pub use bound::{Batch, Bound};
+pub use calibration::Calibration;
 pub(crate) use error::cause;
 pub use error::{Error, Mismatch, explain};
 pub use family::{Family, FamilyOptions, FamilyParts};
@@ -98,5 +100,7 @@ fn tile_width(points: usize) -> usize {
 mod bound_tests;
 #[cfg(test)]
 mod inference_tests;
+#[cfg(test)]
+mod left_out_tests;
 #[cfg(test)]
 mod prior_tests;

@@ -1,0 +1,74 @@
+//! How sure predictions of classes should be.
+
+use super::Prediction;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// A latent f counts as scale·(m + doubt·(f − m)) in predictions, where m is its mean over the whole posterior: within draws and between them.
+///
+/// A posterior of latents of classes is broader than labels warrant: labels that are nearly always right are likelier than a softmax of broad latents
+/// makes them, since hard cases were sorted out before anyone saw them (Aitchison, A statistical theory of cold posteriors, ICLR 2021). How much broader is decided
+/// by rows that the model predicts as if it had not learned from them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Above 0: more than 1 makes probabilities more extreme.
+    pub scale: f64,
+    /// From 0, where the means alone count, to 1, where the posterior counts as it is.
+    pub doubt: f64,
+}
+
+/// The deviation of log(scale) before any row is seen, so that a few rows that are all right do not make probabilities 0 and 1.
+const SPREAD: f64 = 1.0;
+/// The doubts that are compared.
+const DOUBTS: [f64; 8] = [1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.07, 0.0];
+/// What log(scale) is within.
+const WIDEST: f64 = 3.0;
+/// How precisely log(scale) is found.
+const PRECISION: f64 = 0.05;
+
+impl Calibration {
+    /// Predictions as they are.
+    pub const NONE: Calibration = Calibration { scale: 1.0, doubt: 1.0 };
+
+    /// The one under which these predictions make what was observed, `y` of each point, most probable. Answers what it gains too, in nats a point.
+    pub fn of(predictions: &Prediction, y: &[&[f64]]) -> (Calibration, f64) {
+        let score = |calibration: Calibration| {
+            let predictions = predictions.clone().calibrated(calibration);
+            let prior = -0.5 * (calibration.scale.ln() / SPREAD).powi(2);
+            let logs: Vec<f64> = y.par_iter().enumerate().map(|(n, y)| predictions.log_density(n, y)).collect();
+            (logs.iter().sum::<f64>() + prior) / y.len().max(1) as f64
+        };
+        let mut best = (Calibration::NONE, score(Calibration::NONE));
+        let before = best.1;
+        for doubt in DOUBTS {
+            let found = largest(-WIDEST, WIDEST, |log| score(Calibration { scale: log.exp(), doubt }));
+            if found.1 > best.1 {
+                best = (Calibration { scale: found.0.exp(), doubt }, found.1);
+            }
+        }
+        (best.0, best.1 - before)
+    }
+}
+
+/// Where a function with one peak is largest, and its value there: golden sections.
+fn largest(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> (f64, f64) {
+    let ratio = 0.5 * (5.0_f64.sqrt() - 1.0);
+    let inner = |low: f64, high: f64| [high - ratio * (high - low), low + ratio * (high - low)];
+    let [mut left, mut right] = inner(low, high).map(|x| (x, f(x)));
+    while high - low > PRECISION {
+        if left.1 > right.1 {
+            (high, right) = (right.0, left);
+            left = {
+                let x = inner(low, high)[0];
+                (x, f(x))
+            };
+        } else {
+            (low, left) = (left.0, right);
+            right = {
+                let x = inner(low, high)[1];
+                (x, f(x))
+            };
+        }
+    }
+    if left.1 > right.1 { left } else { right }
+}
