@@ -69,6 +69,8 @@ def main():
     arguments.folder.mkdir(parents=True, exist_ok=True)
     results = arguments.folder / "classes.jsonl"
     lines = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    if any(line["flags"] != flags for line in lines):
+        sys.exit(f"{results} has runs with other flags: give another folder")
     first, last = (int(s) for s in (arguments.seeds.split("-") * 2)[:2])
     for name in arguments.sets.split(","):
         for seed in range(first, last + 1):

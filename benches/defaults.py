@@ -57,7 +57,7 @@ def run(folder, arguments, flags, name, split):
     card = json.loads(subprocess.run([BINARY, "inspect", "--json", model], check=True, capture_output=True, text=True).stdout)
     steps = [json.loads(line) for line in model.with_suffix(".run").joinpath("metrics.jsonl").read_text().splitlines()]
     trouble = [sum(s["failure"] is not None for s in steps), sum(s["rolled_back"] for s in steps), sum(s["jitter"] for s in steps)]
-    return {"set": name, "split": split, "flags": flags, "seconds": round(seconds), "trouble": trouble, "card": card, "said": done.stderr}
+    return {"set": name, "split": split, "flags": flags, "validate": arguments.validate, "seconds": round(seconds), "trouble": trouble, "card": card, "said": done.stderr}
 
 
 def summary(lines):
@@ -85,6 +85,8 @@ def main():
     arguments.folder.mkdir(parents=True, exist_ok=True)
     results = arguments.folder / "results.jsonl"
     lines = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    if any((line["flags"], line["validate"]) != (flags, arguments.validate) for line in lines):
+        sys.exit(f"{results} has runs with other flags: give another folder")
     first, last = (int(s) for s in (arguments.splits.split("-") * 2)[:2])
     for name in arguments.sets.split(","):
         for split in range(first, last + 1):

@@ -37,13 +37,18 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let roles =
         section("table", &toml::Table::try_from(&config.table)?, RoleFlags::augment_args(Command::new("table")));
     let mut settings = toml::Table::try_from(&settings)?;
-    // a likelihood, and what goes with it, follow from the target
-    let chosen = [
-        ("likelihood", config.model.likelihood.is_some()),
-        ("share_noise", config.model.likelihood.is_some() || config.model.share_noise.is_some()),
-        ("scale_features", config.table.scaling.is_some() || config.model.scale_features.is_some()),
+    // a likelihood and the sizes that go with it follow from the target, others from the features
+    let (model, table) = (&config.model, &config.table);
+    let known = [
+        ("likelihood", model.likelihood.is_some()),
+        ("share_noise", model.share_noise.is_some()),
+        ("inducing", model.inducing.is_some()),
+        ("steps", model.steps.is_some()),
+        ("start_steps", model.start_steps.is_some()),
+        ("omega", model.omega.is_some()),
+        ("scale_features", model.scale_features.is_some() || table.scaling.is_some()),
     ];
-    for (name, _) in chosen.iter().filter(|(_, known)| !known) {
+    for (name, _) in known.iter().filter(|(_, known)| !known) {
         settings.remove(*name);
     }
     let model = section("model", &settings, ModelFlags::augment_args(Command::new("model")));

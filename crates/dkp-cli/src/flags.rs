@@ -132,7 +132,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "BOOL", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omega: Option<bool>,
-    /// Inducing points: more is finer and slower [default: by the number of rows].
+    /// Inducing points: more is finer and slower [default: by the numbers of rows and classes].
     #[arg(long, value_name = "M", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inducing: Option<u64>,

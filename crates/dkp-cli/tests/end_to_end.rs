@@ -258,7 +258,7 @@ fn settings_reach_the_model() {
 
     let settings = place.done(&["config", "--layers", "2", "--target", "price", "--rows", "50000"]).out;
     assert!(
-        settings.contains("layers = 2") && settings.contains("target = \"price\"") && settings.contains("steps = 4000")
+        settings.contains("layers = 2") && settings.contains("target = \"price\"") && settings.contains("rate = 0.01")
     );
     place.write("settings.toml", &settings);
     let again = place.done(&["config", "--config", "settings.toml", "--rows", "400"]).out;

@@ -28,15 +28,15 @@ pub(crate) struct Sizes {
 }
 
 impl Effort {
-    /// For this many rows, and classes if there are some: each has a noise of pseudo-targets, so that a step takes classes·inducing² operations a row.
+    /// For this many rows, and noises of the pseudo-targets of classes if there are classes: a step takes noises·inducing² operations a row.
     ///
     /// Few draws and more steps go further than the reverse, and so do batches where rows are many; these want a lower rate.
-    pub(crate) fn sizes(self, rows: usize, classes: usize) -> Sizes {
+    pub(crate) fn sizes(self, rows: usize, noises: usize) -> Sizes {
         let small = Sizes { inducing: 200, start_steps: 2_000, steps: 2_000, draws: 3, batch: 0, rate: 2e-2 };
         let normal = match rows {
             0..=500 => small,
             501..=2_000 => Sizes { inducing: 300, start_steps: 1_000, steps: 1_000, draws: 2, ..small },
-            _ if classes == 0 => {
+            _ if noises == 0 => {
                 Sizes { inducing: 400, start_steps: 2_000, steps: 4_000, draws: 2, batch: 1_000, rate: 1e-2 }
             }
             _ => Sizes { inducing: 300, start_steps: 2_000, steps: 3_000, draws: 2, batch: 1_000, rate: 1e-2 },
@@ -53,7 +53,7 @@ impl Effort {
             }
         };
         let affordable = if rows <= 2_000 { 3.0 } else { 6.0 };
-        let fewer = (affordable / classes as f64).sqrt().min(1.0);
+        let fewer = (affordable / noises as f64).sqrt().min(1.0);
         Sizes { inducing: (sizes.inducing as f64 * fewer).round() as u64, ..sizes }
     }
 }

@@ -21,9 +21,11 @@ const BOUND_WORK: usize = 1_000_000;
 /// Rows that are judged at once, after which is told how far it is: so many that the draws, made anew for them, cost little.
 const JUDGED_ROWS: usize = 1_024;
 
-/// Rows that are predicted as if they had not been learned from, at most, to find how sure to be, and posterior draws for it.
-const CALIBRATION_ROWS: usize = 1_000;
+/// Rows that are predicted as if they had not been learned from to find how sure to be, at least and at most, and posterior draws for it.
+const CALIBRATION_ROWS: [usize; 2] = [200, 1_000];
 const CALIBRATION_DRAWS: usize = 16;
+/// Rows × classes, about.
+const CALIBRATION_WORK: usize = 5_000;
 
 /// A fitted model with what it takes to use it on tables. Several threads may share it.
 pub struct Fitted {
@@ -167,7 +169,7 @@ impl Fitted {
         let draws = (BOUND_WORK / train.points()).clamp(2, 100);
         let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
         self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
-        self.card.calibration = self.calibrate(train)?;
+        self.card.calibration = self.calibrate(train);
         if let Some(judged) = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten() {
             self.card.evaluation = Some(judged.metrics());
             let kept = judged.kept();
@@ -178,19 +180,26 @@ impl Fitted {
     }
 
     /// How sure to be of classes, by rows that are predicted as if they had not been learned from.
-    fn calibrate(&self, train: &Dataset) -> Result<Option<Calibrated>, Error> {
+    fn calibrate(&self, train: &Dataset) -> Option<Calibrated> {
         let likelihood = &self.model.architecture().likelihood;
         if likelihood.target_kind() != TargetKind::Class {
-            return Ok(None);
+            return None;
         }
-        let rows: Vec<usize> = (0..train.points()).step_by(train.points().div_ceil(CALIBRATION_ROWS)).collect();
+        let most = (CALIBRATION_WORK / likelihood.latents()).clamp(CALIBRATION_ROWS[0], CALIBRATION_ROWS[1]);
         let key = Key::new(self.card.settings.seed).step(u64::MAX - 1);
-        let Some(left_out) = self.model.left_out(train, &rows, CALIBRATION_DRAWS, key)? else { return Ok(None) };
+        let rows = train.sample(most, key);
+        // a kernel that is singular to rounding does not tell what it leaves open: predictions are then as they are
+        let Ok(Some(left_out)) = self.model.left_out(train, &rows, CALIBRATION_DRAWS, key) else { return None };
         let targets: Vec<&[f64]> = rows.iter().map(|&n| train.y(n)).collect();
-        let (latents, gain) = Calibration::of(&left_out, &targets);
-        let surer = if latents.doubt < 1.0 || latents.scale > 1.0 { "surer" } else { "less sure" };
-        let line = format!("probabilities are {surer} than the posterior: {gain:+.3} nats a row by rows left out");
-        Ok(Some(Calibrated { latents, line }))
+        let found = Calibration::of(&left_out, &targets);
+        let line = match found.gain {
+            gain if gain < 5e-4 => "probabilities are as sure as the posterior".to_string(),
+            gain => {
+                let surer = if found.confidence[1] > found.confidence[0] { "surer" } else { "less sure" };
+                format!("probabilities are {surer} than the posterior: {gain:+.3} nats a row by rows left out")
+            }
+        };
+        Some(Calibrated { latents: found.calibration, line })
     }
 
     /// Judges rows in their order, some at a time; none if there are none.

@@ -96,13 +96,16 @@ impl Fit {
         check_targets(&*named, &target, &y, whole.frame.first(), origin)?;
         let raw = dataset(&encoder, &whole, &rows.train, &y)?;
         let scaling = match roles.scaling {
-            Some(scaling) => scaling,
+            Some(scaling) => {
+                notes.push(format!("scaling of features: {}", scaling.name()));
+                scaling
+            }
             None if task == Task::Regression => Scaling::Own,
             None => {
                 // levels of a text have no unit; ranks do not change them
                 let texts = varying.iter().any(|(_, kind)| *kind == Kind::Text);
                 let others: &[Scaling] = if texts { &[Scaling::Ranks] } else { &[Scaling::Shared, Scaling::Ranks] };
-                let (scaling, line) = FeatureScale::chosen(&raw, others);
+                let (scaling, line) = FeatureScale::chosen(&raw, others, choices.seed.unwrap_or(0));
                 notes.extend(line);
                 scaling
             }

@@ -9,7 +9,7 @@ const DRAWS: usize = 50;
 
 impl Fitted {
     /// For each column, how far a change of a feature by one standard deviation moves a row in the eyes of the model: √(s²·E\[Ω\]) for a
-    /// feature with scale s, summed in squares over a column's features, largest first; shares of the whole.
+    /// feature with scale s (times its deviation in the model's scale), summed in squares over a column's features, largest first; shares of the whole.
     pub fn relevance(&self) -> Result<Vec<(String, f64)>, Error> {
         let features = self.card.encoder.features();
         let scale = self.model.feature_scales();
@@ -21,7 +21,7 @@ impl Fitted {
         };
         let mut columns: Vec<(String, f64)> = Vec::new();
         for (i, feature) in features.iter().enumerate() {
-            let square = scale[i] * scale[i] * mean(i);
+            let square = (scale[i] * self.card.feature_scale.spread(i)).powi(2) * mean(i);
             match columns.iter_mut().find(|c| c.0 == feature.column) {
                 Some(column) => column.1 += square,
                 None => columns.push((feature.column.clone(), square)),

@@ -1,6 +1,7 @@
 //! In which scale a model sees features: each column's own, one for all, or ranks.
 
 use dkp::data::{Dataset, Scaler};
+use dkp_tape::random::Key;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,17 @@ pub enum Scaling {
     Ranks,
 }
 
+impl Scaling {
+    /// What settings call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Scaling::Own => "own",
+            Scaling::Shared => "shared",
+            Scaling::Ranks => "ranks",
+        }
+    }
+}
+
 /// What takes features to the scale in which a model sees them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeatureScale {
@@ -24,6 +36,9 @@ pub struct FeatureScale {
     ranks: Option<Ranks>,
     #[serde(flatten)]
     scaler: Scaler,
+    /// The deviation that each feature has in this scale, where it is not 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spread: Option<Vec<f64>>,
 }
 
 /// A piecewise linear map of each feature to normal quantiles.
@@ -45,22 +60,28 @@ const KNOTS: usize = 100;
 impl FeatureScale {
     /// For rows to learn from.
     pub fn of(data: &Dataset, scaling: Scaling) -> FeatureScale {
-        let own = || data.scales().0;
+        let own = data.scales().0;
         match scaling {
-            Scaling::Own => FeatureScale { ranks: None, scaler: own() },
-            Scaling::Shared => FeatureScale { ranks: None, scaler: in_common(&own(), data).unwrap_or_else(own) },
+            Scaling::Own => FeatureScale { ranks: None, scaler: own, spread: None },
+            Scaling::Shared => {
+                let Some(scaler) = in_common(&own, data) else { return FeatureScale::of(data, Scaling::Own) };
+                let varies = |i: usize| f64::from(varies(data, i));
+                let spread = |(i, (own, common)): (usize, (&f64, &f64))| varies(i) * own / common;
+                let spread = own.deviation.iter().zip(&scaler.deviation).enumerate().map(spread).collect();
+                FeatureScale { ranks: None, scaler, spread: Some(spread) }
+            }
             Scaling::Ranks => {
                 let ranks = Ranks::of(data);
                 let scaler = data.with_features(|x| ranks.apply(x)).scales().0;
-                FeatureScale { ranks: Some(ranks), scaler }
+                FeatureScale { ranks: Some(ranks), scaler, spread: None }
             }
         }
     }
 
     /// Of each column's own scale and others the one in which the classes of rows' nearest neighbours tell most of theirs, with what another is better
     /// by, for people.
-    pub(crate) fn chosen(data: &Dataset, others: &[Scaling]) -> (Scaling, Option<String>) {
-        let rows: Vec<usize> = (0..data.points()).step_by(data.points().div_ceil(ROWS)).collect();
+    pub(crate) fn chosen(data: &Dataset, others: &[Scaling], seed: u64) -> (Scaling, Option<String>) {
+        let rows = data.sample(ROWS, Key::new(seed));
         let n = rows.len() as f64;
         let right = |errors: &[f64]| 100.0 * (1.0 - errors.iter().sum::<f64>() / n);
         let own = errors(data, &rows, &FeatureScale::of(data, Scaling::Own));
@@ -93,6 +114,11 @@ impl FeatureScale {
         self.scaler.apply(x);
     }
 
+    /// The deviation that a feature has in this scale.
+    pub(crate) fn spread(&self, feature: usize) -> f64 {
+        self.spread.as_ref().map_or(1.0, |spread| spread[feature])
+    }
+
     /// The value of a feature in its own unit, from that which the model sees.
     pub(crate) fn value(&self, feature: usize, scaled: f64) -> f64 {
         let value = self.scaler.mean[feature] + self.scaler.deviation[feature] * scaled;
@@ -120,12 +146,17 @@ impl Ranks {
                 own.push([group[0], -std::f64::consts::SQRT_2 * erfc_inverse(2.0 * p)]);
                 first += group.len();
             }
-            let stride = own.len().div_ceil(KNOTS);
-            let last = own.len() - 1;
-            let kept: Vec<[f64; 2]> =
-                (0..own.len()).filter(|k| k % stride == 0 || *k == last).map(|k| own[k]).collect();
-            let [low, high] = [kept[0], kept[kept.len() - 1]];
-            slopes.push(if high[0] > low[0] { (high[1] - low[1]) / (high[0] - low[0]) } else { 1.0 });
+            let [low, high] = [own[0], own[own.len() - 1]];
+            // evenly by what values become, so that tails have theirs
+            let step = (high[1] - low[1]) / KNOTS as f64;
+            let mut kept: Vec<[f64; 2]> = Vec::new();
+            for knot in own {
+                if knot == high || kept.last().is_none_or(|last| knot[1] - last[1] >= step) {
+                    kept.push(knot);
+                }
+            }
+            let slope = (high[1] - low[1]) / (high[0] - low[0]);
+            slopes.push(if slope > 0.0 && slope.is_finite() { slope } else { 1.0 });
             knots.push(if kept.len() > 1 { kept } else { Vec::new() });
         }
         Ranks { knots, slopes }
@@ -153,7 +184,9 @@ fn through(knots: &[[f64; 2]], slope: f64, x: f64, [from, to]: [usize; 2]) -> f6
         return last[to] + slope * (x - last[from]);
     }
     let (low, high) = (knots[above - 1], knots[above]);
-    low[to] + (high[to] - low[to]) * ((x - low[from]) / (high[from] - low[from]))
+    // halves, whose differences are finite
+    let share = (0.5 * x - 0.5 * low[from]) / (0.5 * high[from] - 0.5 * low[from]);
+    low[to] + (high[to] - low[to]) * if share.is_finite() { share } else { 1.0 }
 }
 
 /// x with erfc(x) = y for y between 0 and 2: Newton's method on the logarithm of the smaller tail, which is concave, so that it converges from anywhere.
@@ -172,10 +205,13 @@ fn erfc_inverse(y: f64) -> f64 {
     sign * x
 }
 
+fn varies(data: &Dataset, feature: usize) -> bool {
+    (1..data.points()).any(|n| data.x(n)[feature] != data.x(0)[feature])
+}
+
 /// The same deviation for all features, that of all which vary; none for a single feature.
 fn in_common(own: &Scaler, data: &Dataset) -> Option<Scaler> {
-    let varies = |i: usize| (1..data.points()).any(|n| data.x(n)[i] != data.x(0)[i]);
-    let varying: Vec<f64> = (0..data.features()).filter(|&i| varies(i)).map(|i| own.deviation[i]).collect();
+    let varying: Vec<f64> = (0..data.features()).filter(|&i| varies(data, i)).map(|i| own.deviation[i]).collect();
     let largest = varying.iter().copied().fold(0.0, f64::max);
     let squares: f64 = varying.iter().map(|d| (d / largest).powi(2)).sum();
     let deviation = largest * (squares / varying.len() as f64).sqrt();
@@ -203,7 +239,7 @@ fn errors(data: &Dataset, rows: &[usize], scale: &FeatureScale) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dkp_tape::random::{Key, fill_normal};
+    use dkp_tape::random::fill_normal;
     use faer::Mat;
 
     /// Two features that tell the class, and twenty of deviation `noise` that tell nothing, each as a function of a normal number.
@@ -220,12 +256,12 @@ mod tests {
     fn neighbours_decide_the_scaling() {
         const OTHERS: [Scaling; 2] = [Scaling::Shared, Scaling::Ranks];
         // small features are noise; large ones would make one scale worse; none matters where all are alike
-        let (chosen, line) = FeatureScale::chosen(&data(0.01, |z| z), &OTHERS);
+        let (chosen, line) = FeatureScale::chosen(&data(0.01, |z| z), &OTHERS, 0);
         assert_eq!(chosen, Scaling::Shared, "{line:?}");
-        assert_eq!(FeatureScale::chosen(&data(100.0, |z| z), &OTHERS), (Scaling::Own, None));
+        assert_eq!(FeatureScale::chosen(&data(100.0, |z| z), &OTHERS, 0), (Scaling::Own, None));
         // normal numbers behind a steep function
         let steep = |z: f64| (3.0 * z).exp();
-        let (chosen, line) = FeatureScale::chosen(&data(1e6, steep), &OTHERS);
+        let (chosen, line) = FeatureScale::chosen(&data(1e6, steep), &OTHERS, 0);
         assert_eq!(chosen, Scaling::Ranks, "{line:?}");
         assert!(line.unwrap().starts_with("columns count by their ranks: "));
     }
@@ -240,6 +276,13 @@ mod tests {
         assert!((extreme(&a) - extreme(&b)).abs() < 0.05);
         let variance = (0..300).map(|n| b.x(n)[5].powi(2)).sum::<f64>() / 299.0;
         assert!((variance - 1.0).abs() < 1e-10, "{variance}");
+        // all quantiles of a column are the normal's, its tails included, to within the distance of knots
+        let mut ranked: Vec<f64> = (0..300).map(|n| b.x(n)[5]).collect();
+        ranked.sort_by(f64::total_cmp);
+        for (n, z) in ranked.iter().enumerate() {
+            let normal = -std::f64::consts::SQRT_2 * erfc_inverse(2.0 * (n as f64 + 0.5) / 300.0);
+            assert!((z - normal).abs() < 0.06, "{n}: {z} and {normal}");
+        }
         let scale = FeatureScale::of(&steep, Scaling::Ranks);
         for value in [-5.0, 0.01, 0.3, 1.7, 40.0, 1e4] {
             let mut x = vec![value; 22];
@@ -255,6 +298,21 @@ mod tests {
         let mut x = [5.0];
         old.apply(&mut x);
         assert_eq!(x, [2.0]);
+    }
+
+    /// In one scale for all, small features stay small, and relevance can say so.
+    #[test]
+    fn a_shared_scale_keeps_what_features_differ_by() {
+        let data = data(0.01, |z| z);
+        let scale = FeatureScale::of(&data, Scaling::Shared);
+        let scaled = scale.applied(&data);
+        for i in [0, 1, 7, 21] {
+            let mean = (0..300).map(|n| scaled.x(n)[i]).sum::<f64>() / 300.0;
+            let variance = (0..300).map(|n| (scaled.x(n)[i] - mean).powi(2)).sum::<f64>() / 299.0;
+            assert!(mean.abs() < 1e-12 && (variance.sqrt() / scale.spread(i) - 1.0).abs() < 1e-12, "{i}");
+        }
+        assert!(scale.spread(0) > 50.0 * scale.spread(7));
+        assert_eq!(FeatureScale::of(&data, Scaling::Own).spread(7), 1.0);
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub const FAMILY: &str = "diwp";
 pub const KERNEL: &str = "sqexp";
 /// Hidden layers.
 const LAYERS: u64 = 1;
+/// Classes that have a noise of their pseudo-targets each, at most: with more, too few inducing points would be left.
+const MOST_NOISES: usize = 30;
 /// Features of a deep Gaussian process's layers, or the width of a deep Wishart process's: as many as the data have, at most this.
 const WIDEST: usize = 30;
 /// Posterior draws for the held-out rows, and for judging a table.
@@ -87,7 +89,9 @@ impl Settings {
         let named = registry.likelihood(&likelihood).ok();
         let of_classes = named.filter(|l| l.target_kind() == TargetKind::Class).map(|l| l.latents());
         let options = TrainOptions::default();
-        let sizes = c.effort.unwrap_or_default().sizes(points, of_classes.unwrap_or(0));
+        let share_noise = c.share_noise.unwrap_or(of_classes.is_none_or(|classes| classes > MOST_NOISES));
+        let noises = of_classes.map(|classes| if share_noise { 1 } else { classes });
+        let sizes = c.effort.unwrap_or_default().sizes(points, noises.unwrap_or(0));
         let layers = c.layers.unwrap_or(LAYERS);
         let kernel = match c.kernel.as_slice() {
             [] => vec![KERNEL.to_string()],
@@ -110,7 +114,7 @@ impl Settings {
             omega: c.omega.unwrap_or(features * features <= points),
             inducing: c.inducing.unwrap_or(sizes.inducing).min(points as u64),
             scale_features: c.scale_features.unwrap_or(scaling != Scaling::Shared),
-            share_noise: c.share_noise.unwrap_or(of_classes.is_none()),
+            share_noise,
             steps: c.steps.unwrap_or(sizes.steps),
             draws: c.draws.unwrap_or(sizes.draws),
             batch: c.batch.unwrap_or(sizes.batch),
@@ -207,5 +211,37 @@ impl Settings {
             n => format!("{n} hidden layers"),
         };
         format!("{family}, {layers}, {} kernel, {} inducing points", self.kernel.join(" / "), self.inducing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_from_rows_features_and_classes() {
+        let resolve = |points, features, scaling, likelihood: &str| {
+            let choices = Choices::default();
+            Settings::resolve(&choices, &Registry::default(), points, features, scaling, likelihood.into()).unwrap()
+        };
+        let digits = resolve(1437, 64, Scaling::Shared, "categorical(10)");
+        // 300·√(3/10)
+        assert_eq!(
+            (digits.inducing, digits.omega, digits.share_noise, digits.scale_features),
+            (164, false, false, false)
+        );
+        let numbers = resolve(1437, 13, Scaling::Own, "gaussian");
+        assert_eq!(
+            (numbers.inducing, numbers.omega, numbers.share_noise, numbers.scale_features),
+            (300, true, true, true)
+        );
+        // more classes than noises are affordable for share one, and keep their inducing points
+        let many = resolve(1437, 64, Scaling::Own, "categorical(400)");
+        assert_eq!((many.inducing, many.share_noise), (300, true));
+        let large = [("gaussian", 400, 4000), ("bernoulli", 300, 3000), ("categorical(24)", 150, 3000)];
+        for (likelihood, inducing, steps) in large {
+            let settings = resolve(10_000, 10, Scaling::Own, likelihood);
+            assert_eq!((settings.inducing, settings.steps, settings.rate), (inducing, steps, 1e-2), "{likelihood}");
+        }
     }
 }

@@ -132,6 +132,16 @@ impl Dataset {
         (Scaler::of(&self.x, self.features), Scaler::of(&self.y, self.targets))
     }
 
+    /// Points at random, at most so many: all of them in their order where there are no more.
+    pub fn sample(&self, most: usize, key: Key) -> Vec<usize> {
+        if self.points() <= most {
+            return (0..self.points()).collect();
+        }
+        let mut order = shuffled(self.points(), key, 200);
+        order.truncate(most);
+        order
+    }
+
     /// The same data with the features of each point changed.
     pub fn with_features(&self, change: impl Fn(&mut [f64])) -> Dataset {
         let mut data = self.clone();

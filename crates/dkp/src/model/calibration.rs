@@ -17,6 +17,17 @@ pub struct Calibration {
     pub doubt: f64,
 }
 
+/// A calibration that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibrating {
+    /// What was found.
+    pub calibration: Calibration,
+    /// What it gains, in nats a point.
+    pub gain: f64,
+    /// The mean probability of the most probable class without it and with it.
+    pub confidence: [f64; 2],
+}
+
 /// The deviation of log(scale) before any row is seen, so that a few rows that are all right do not make probabilities 0 and 1.
 const SPREAD: f64 = 1.0;
 /// The doubts that are compared.
@@ -30,24 +41,34 @@ impl Calibration {
     /// Predictions as they are.
     pub const NONE: Calibration = Calibration { scale: 1.0, doubt: 1.0 };
 
-    /// The one under which these predictions make what was observed, `y` of each point, most probable. Answers what it gains too, in nats a point.
-    pub fn of(predictions: &Prediction, y: &[&[f64]]) -> (Calibration, f64) {
+    /// The one under which these predictions make what was observed, `y` of each point, most probable.
+    pub fn of(predictions: &Prediction, y: &[&[f64]]) -> Calibrating {
         let score = |calibration: Calibration| {
             let predictions = predictions.clone().calibrated(calibration);
             let prior = -0.5 * (calibration.scale.ln() / SPREAD).powi(2);
             let logs: Vec<f64> = y.par_iter().enumerate().map(|(n, y)| predictions.log_density(n, y)).collect();
             (logs.iter().sum::<f64>() + prior) / y.len().max(1) as f64
         };
-        let mut best = (Calibration::NONE, score(Calibration::NONE));
-        let before = best.1;
+        let before = score(Calibration::NONE);
+        let mut best = (Calibration::NONE, before);
         for doubt in DOUBTS {
             let found = largest(-WIDEST, WIDEST, |log| score(Calibration { scale: log.exp(), doubt }));
             if found.1 > best.1 {
                 best = (Calibration { scale: found.0.exp(), doubt }, found.1);
+            } else if best.0.doubt > doubt {
+                // less doubt has begun to be worse
+                break;
             }
         }
-        (best.0, best.1 - before)
+        let confidence = [Calibration::NONE, best.0].map(|c| confidence(&predictions.clone().calibrated(c)));
+        Calibrating { calibration: best.0, gain: best.1 - before, confidence }
     }
+}
+
+/// The mean probability of the most probable class; NaN where there are no classes.
+fn confidence(predictions: &Prediction) -> f64 {
+    let largest = |n: usize| predictions.probabilities(n).map_or(f64::NAN, |p| p.into_iter().fold(0.0, f64::max));
+    (0..predictions.points()).map(largest).sum::<f64>() / predictions.points() as f64
 }
 
 /// Where a function with one peak is largest, and its value there: golden sections.

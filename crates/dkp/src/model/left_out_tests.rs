@@ -93,25 +93,27 @@ fn calibration_finds_how_sure_to_be() {
         Prediction::from_components(likelihood.clone(), vec![], draws, components)
     };
     // right as they are
-    let (right, gain) = Calibration::of(&predictions(1.0, 0.0, 0.0), &y);
+    let Calibrating { calibration: right, gain, .. } = Calibration::of(&predictions(1.0, 0.0, 0.0), &y);
     assert!((right.scale - 1.0).abs() < 0.1 && gain < 2e-3, "{right:?} {gain}");
     // half as far from zero as they should be
-    let (half, gain) = Calibration::of(&predictions(0.5, 0.0, 0.0), &y);
+    let Calibrating { calibration: half, gain, confidence } = Calibration::of(&predictions(0.5, 0.0, 0.0), &y);
+    assert!(confidence[1] > confidence[0] + 0.05, "{confidence:?}");
     assert!((half.scale - 2.0).abs() < 0.2 && gain > 0.02, "{half:?} {gain}");
     // uncertain though they are known
-    let (broad, gain) = Calibration::of(&predictions(1.0, 4.0, 0.0), &y);
+    let Calibrating { calibration: broad, gain, .. } = Calibration::of(&predictions(1.0, 4.0, 0.0), &y);
     assert!(broad.doubt < 0.3 && (broad.scale - 1.0).abs() < 0.2 && gain > 0.05, "{broad:?} {gain}");
     let sure = predictions(1.0, 4.0, 0.0).calibrated(broad);
     let log = |p: &Prediction| y.iter().enumerate().map(|(i, y)| p.log_density(i, y)).sum::<f64>() / n as f64;
     assert!((log(&sure) - log(&predictions(1.0, 0.0, 0.0))).abs() < 0.01);
     // no rows, or a few that are all right, do not make it certain
-    assert_eq!(Calibration::of(&predictions(1.0, 1.0, 0.0), &[]).0, Calibration::NONE);
+    assert_eq!(Calibration::of(&predictions(1.0, 1.0, 0.0), &[]).calibration, Calibration::NONE);
     let few: Vec<usize> =
         (0..n).filter(|&i| label(i) == 0.0 && latent(i, 0) > latent(i, 1).max(latent(i, 2))).take(5).collect();
     let components =
         few.iter().flat_map(|&i| (0..classes).map(move |c| latent(i, c)).chain([1.0; 3]).collect::<Vec<_>>()).collect();
     let few_y: Vec<&[f64]> = few.iter().map(|&i| labels[i].as_slice()).collect();
-    let (timid, _) = Calibration::of(&Prediction::from_components(likelihood.clone(), vec![], 1, components), &few_y);
+    let timid =
+        Calibration::of(&Prediction::from_components(likelihood.clone(), vec![], 1, components), &few_y).calibration;
     assert!(timid.scale < 3.0, "{timid:?}");
 }
 

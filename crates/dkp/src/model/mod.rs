@@ -21,7 +21,7 @@ use programs::Programs;
 pub use architecture::{Architecture, Layer};
 pub(crate) use bound::Gain;
 pub use bound::{Batch, Bound};
-pub use calibration::Calibration;
+pub use calibration::{Calibrating, Calibration};
 pub(crate) use error::cause;
 pub use error::{Error, Mismatch, explain};
 pub use family::{Family, FamilyOptions, FamilyParts};

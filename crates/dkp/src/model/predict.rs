@@ -74,8 +74,8 @@ impl Model {
         draws: usize,
         key: Key,
     ) -> Result<Option<Prediction>, Error> {
+        self.check(data)?;
         let x = Mat::from_fn(data.features(), rows.len(), |i, n| data.x(rows[n])[i]);
-        self.check_inputs(x.as_ref())?;
         let Marginals { likelihood, draws, mut components, open } = self.marginals(x.as_ref(), draws, key, true)?;
         let (parameters, latents) = (self.likelihood_parameters(), likelihood.latents());
         for (at, component) in components.chunks_exact_mut(2 * latents).enumerate() {
