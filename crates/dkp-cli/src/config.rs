@@ -46,6 +46,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         ("steps", model.steps.is_some()),
         ("start_steps", model.start_steps.is_some()),
         ("omega", model.omega.is_some()),
+        ("temperature", model.temperature.is_some()),
         ("scale_features", model.scale_features.is_some() || table.scaling.is_some()),
     ];
     for (name, _) in known.iter().filter(|(_, known)| !known) {

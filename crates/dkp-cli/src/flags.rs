@@ -176,6 +176,10 @@ pub struct ModelFlags {
     #[arg(long, value_name = "N", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kl_warm_up: Option<u64>,
+    /// The weight of divergences in training: 1 is the bound, and with less every target counts as several [default: 1, and less for classes].
+    #[arg(long, value_name = "T", help_heading = "Training")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
     /// Steps of what is trained first, as the start: the infinitely wide network, or without its layers the deep Gaussian process [default: by the number of rows].
     #[arg(long, value_name = "N", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]

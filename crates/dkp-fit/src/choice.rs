@@ -77,7 +77,7 @@ impl Fit {
             ..settings.clone()
         };
         let inducing = settings.inducing.min(INDUCING) as usize;
-        let start = Start { inducing, warm_up: 0, seed: settings.seed };
+        let start = Start { inducing, warm_up: 0, ..settings.start() };
         let Ok(mut model) = initialise(settings.architecture(&self.registry)?, train, start) else { return Ok(None) };
         let (steps, seed) = (settings.start_steps.clamp(FEWEST_STEPS, STEPS), settings.seed);
         let options = TrainOptions { steps, seed, batch: Some(BATCH), ..TrainOptions::of_limit() };

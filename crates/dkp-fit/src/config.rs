@@ -64,6 +64,9 @@ pub struct Choices {
     /// Steps over which the divergences' weight in the bound rises to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kl_warm_up: Option<u64>,
+    /// The weight of divergences in training: 1 is the bound, and with less targets count as several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
     /// Steps of the limit that is trained first, as the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_steps: Option<u64>,
@@ -127,7 +130,12 @@ impl Config {
         if let Some((name, _)) = fractions.iter().find(|(_, v)| v.is_some_and(|v| !(0.0..1.0).contains(&v))) {
             return Err(Error::range(name, "must be at least 0 and less than 1"));
         }
-        let rates = [("rate", m.rate), ("last_rate", m.last_rate), ("checkpoint_every", m.checkpoint_every)];
+        let rates = [
+            ("rate", m.rate),
+            ("last_rate", m.last_rate),
+            ("checkpoint_every", m.checkpoint_every),
+            ("temperature", m.temperature),
+        ];
         let starts =
             [("delta", m.delta), ("gamma", m.gamma), ("input_delta", m.input_delta), ("input_gamma", m.input_gamma)];
         let mut positive = rates.into_iter().chain(starts);

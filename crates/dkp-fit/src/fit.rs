@@ -110,6 +110,7 @@ impl Fit {
     fn drive(&self, prepared: Prepared, keeping: Keeping<'_>, watch: Watch<'_>) -> Result<Fitted, Error> {
         let digest = prepared.digest();
         let Prepared { train, held_out, mut card } = prepared;
+        let (train, kept) = card.settings.calibration_rows(&self.registry, train);
         let (mut model, state, mut run) = match keeping {
             Keeping::Nothing => (self.start(&mut card, &train, watch)?, None, None),
             Keeping::Begin(order) => (self.start(&mut card, &train, watch)?, None, Some(Run::begin(order)?)),
@@ -154,7 +155,7 @@ impl Fit {
         let mut fitted = Fitted { model, card, tensors, registry: self.registry.clone() };
         let rows = held_out.as_ref().map_or(0, Dataset::points);
         watch(Moment::Judge { done: 0, rows });
-        fitted.conclude(&train, held_out.as_ref(), &mut |done| {
+        fitted.conclude(&train, kept.as_ref(), held_out.as_ref(), &mut |done| {
             watch(Moment::Judge { done, rows });
         })?;
         if let Some(run) = run {

@@ -7,7 +7,6 @@ use crate::{BoundParts, Calibrated, Card, Error, Metrics, Predictions};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::file::{self, Companion, Tensor};
-use dkp::likelihoods::TargetKind;
 use dkp::model::{self, Calibration, Model};
 use dkp_table::{Frame, ReadOptions, Table, Unfamiliar};
 use dkp_tape::random::Key;
@@ -21,11 +20,8 @@ const BOUND_WORK: usize = 1_000_000;
 /// Rows that are judged at once, after which is told how far it is: so many that the draws, made anew for them, cost little.
 const JUDGED_ROWS: usize = 1_024;
 
-/// Rows that are predicted as if they had not been learned from to find how sure to be, at least and at most, and posterior draws for it.
-const CALIBRATION_ROWS: [usize; 2] = [200, 1_000];
+/// Posterior draws by which it is found how sure to be.
 const CALIBRATION_DRAWS: usize = 16;
-/// Rows × classes, about.
-const CALIBRATION_WORK: usize = 5_000;
 
 /// A fitted model with what it takes to use it on tables. Several threads may share it.
 pub struct Fitted {
@@ -159,17 +155,18 @@ impl Fitted {
         Ok(Evaluated { metrics, unfamiliar, unseen_classes })
     }
 
-    /// The bound, and the held-out rows' predictions and metrics; `watch` is told how many of them are judged.
+    /// The bound, what rows that are kept for it say of calibration, and the held-out rows' predictions and metrics; `watch` is told how many of them are judged.
     pub(crate) fn conclude(
         &mut self,
         train: &Dataset,
+        kept: Option<&Dataset>,
         held_out: Option<&Dataset>,
         watch: &mut dyn FnMut(usize),
     ) -> Result<(), Error> {
         let draws = (BOUND_WORK / train.points()).clamp(2, 100);
         let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
         self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
-        self.card.calibration = self.calibrate(train);
+        self.card.calibration = kept.map(|kept| self.calibrate(kept)).transpose()?;
         if let Some(judged) = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten() {
             self.card.evaluation = Some(judged.metrics());
             let kept = judged.kept();
@@ -179,27 +176,25 @@ impl Fitted {
         Ok(())
     }
 
-    /// How sure to be of classes, by rows that are predicted as if they had not been learned from.
-    fn calibrate(&self, train: &Dataset) -> Option<Calibrated> {
-        let likelihood = &self.model.architecture().likelihood;
-        if likelihood.target_kind() != TargetKind::Class {
-            return None;
-        }
-        let most = (CALIBRATION_WORK / likelihood.latents()).clamp(CALIBRATION_ROWS[0], CALIBRATION_ROWS[1]);
+    /// How sure to be of classes, by rows that were not learned from.
+    fn calibrate(&self, kept: &Dataset) -> Result<Calibrated, Error> {
         let key = Key::new(self.card.settings.seed).step(u64::MAX - 1);
-        let rows = train.sample(most, key);
-        // a kernel that is singular to rounding does not tell what it leaves open: predictions are then as they are
-        let Ok(Some(left_out)) = self.model.left_out(train, &rows, CALIBRATION_DRAWS, key) else { return None };
-        let targets: Vec<&[f64]> = rows.iter().map(|&n| train.y(n)).collect();
-        let found = Calibration::of(&left_out, &targets);
-        let line = match found.gain {
-            gain if gain < 5e-4 => "probabilities are as sure as the posterior".to_string(),
-            gain => {
-                let surer = if found.confidence[1] > found.confidence[0] { "surer" } else { "less sure" };
-                format!("probabilities are {surer} than the posterior: {gain:+.3} nats a row by rows left out")
+        let predictions = self.model.predict(kept.inputs().as_ref(), CALIBRATION_DRAWS, key)?;
+        let targets: Vec<&[f64]> = (0..kept.points()).map(|n| kept.y(n)).collect();
+        let found = Calibration::of(&predictions, &targets);
+        let ([before, after], [own, calibrated]) = (found.scores, found.confidence);
+        let line = match after - before {
+            gain if gain < 5e-4 => {
+                format!("probabilities are as sure as the posterior: {after:.3} nats a row kept for this")
+            }
+            _ => {
+                let surer = if calibrated > own { "surer" } else { "less sure" };
+                format!(
+                    "probabilities are {surer} than the posterior: {after:.3} nats a row kept for this instead of {before:.3}"
+                )
             }
         };
-        Some(Calibrated { latents: found.calibration, line })
+        Ok(Calibrated { latents: found.calibration, line })
     }
 
     /// Judges rows in their order, some at a time; none if there are none.

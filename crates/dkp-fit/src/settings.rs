@@ -2,12 +2,14 @@
 
 use crate::{Choices, Error, Scaling};
 use dkp::Registry;
+use dkp::data::Dataset;
 use dkp::kernels::Kernel;
 use dkp::likelihoods::TargetKind;
 use dkp::model::{Architecture, FamilyOptions};
 use dkp::params::Parameters;
 use dkp::processes::InverseWishart;
 use dkp::train::{Schedule, Start, TrainOptions};
+use dkp_tape::random::Key;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -17,6 +19,12 @@ pub const FAMILY: &str = "diwp";
 pub const KERNEL: &str = "sqexp";
 /// Hidden layers.
 const LAYERS: u64 = 1;
+/// The temperature of posteriors of classes: labels that were checked before they were published count as several.
+const COLD: f64 = 0.2;
+/// Rows from which on a tenth of them, at most so many, are kept to find how sure to be of classes: their number times that of classes is about this.
+const FEWEST_CALIBRATED: usize = 300;
+const CALIBRATED: [usize; 2] = [200, 1_000];
+const CALIBRATION_WORK: usize = 5_000;
 /// Classes that have a noise of their pseudo-targets each, at most: with more, too few inducing points would be left.
 const MOST_NOISES: usize = 30;
 /// Features of a deep Gaussian process's layers, or the width of a deep Wishart process's: as many as the data have, at most this.
@@ -52,6 +60,8 @@ pub struct Settings {
     pub decay_from: f64,
     pub last_rate: f64,
     pub kl_warm_up: u64,
+    #[serde(default = "temperate")]
+    pub temperature: f64,
     pub start_steps: u64,
     pub delta: f64,
     pub gamma: f64,
@@ -68,6 +78,11 @@ pub struct Settings {
 /// Models had Ω before it was a choice.
 fn with_omega() -> bool {
     true
+}
+
+/// Nor was temperature.
+fn temperate() -> f64 {
+    1.0
 }
 
 impl Settings {
@@ -123,6 +138,10 @@ impl Settings {
             decay_from: c.decay_from.unwrap_or(options.schedule.decay_from),
             last_rate: c.last_rate.unwrap_or(options.schedule.last),
             kl_warm_up: c.kl_warm_up.unwrap_or(options.kl_warm_up),
+            temperature: c.temperature.unwrap_or(match of_classes {
+                Some(_) if points >= FEWEST_CALIBRATED => COLD,
+                _ => 1.0,
+            }),
             start_steps: c.start_steps.unwrap_or(sizes.start_steps),
             delta: c.delta.unwrap_or(InverseWishart::HIDDEN.delta),
             gamma: c.gamma.unwrap_or(InverseWishart::HIDDEN.gamma),
@@ -162,9 +181,26 @@ impl Settings {
         Ok(architecture)
     }
 
+    /// Rows that are learned from, and for classes, where rows are many enough, those by which it is found how sure to be.
+    pub(crate) fn calibration_rows(&self, registry: &Registry, rows: Dataset) -> (Dataset, Option<Dataset>) {
+        let likelihood = registry.likelihood(&self.likelihood).ok();
+        let Some(likelihood) = likelihood.filter(|l| l.target_kind() == TargetKind::Class) else { return (rows, None) };
+        if rows.points() < FEWEST_CALIBRATED {
+            return (rows, None);
+        }
+        let most = (CALIBRATION_WORK / likelihood.latents()).clamp(CALIBRATED[0], CALIBRATED[1]);
+        let (learned, kept) = rows.without(most.min(rows.points() / 10), Key::new(self.seed).step(u64::MAX - 2));
+        (learned, Some(kept))
+    }
+
     /// Where training starts.
     pub fn start(&self) -> Start {
-        Start { inducing: self.inducing as usize, warm_up: self.start_steps, seed: self.seed }
+        Start {
+            inducing: self.inducing as usize,
+            warm_up: self.start_steps,
+            temperature: self.temperature,
+            seed: self.seed,
+        }
     }
 
     /// How it goes on.
@@ -177,6 +213,7 @@ impl Settings {
             batch: (self.batch > 0).then_some(self.batch as usize),
             schedule,
             kl_warm_up: self.kl_warm_up,
+            temperature: self.temperature,
             seed: self.seed,
         }
     }
@@ -235,6 +272,9 @@ mod tests {
             (numbers.inducing, numbers.omega, numbers.share_noise, numbers.scale_features),
             (300, true, true, true)
         );
+        // a tenth is kept to find how sure to be, and posteriors are colder; few rows keep none
+        assert_eq!((digits.temperature, numbers.temperature), (COLD, 1.0));
+        assert_eq!(resolve(200, 5, Scaling::Own, "bernoulli").temperature, 1.0);
         // more classes than noises are affordable for share one, and keep their inducing points
         let many = resolve(1437, 64, Scaling::Own, "categorical(400)");
         assert_eq!((many.inducing, many.share_noise), (300, true));

@@ -92,7 +92,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let architecture = family.architecture(&options, &kernels, registry.likelihood(flags.text("likelihood"))?);
         let seed = 100 * flags.get::<u64>("seed")? + split as u64;
         let warm_up = if flags.text("start-steps").is_empty() { steps } else { flags.get("start-steps")? };
-        let mut model = initialise(architecture, &train, Start { inducing: flags.get("m")?, warm_up, seed })?;
+        let mut model =
+            initialise(architecture, &train, Start { inducing: flags.get("m")?, warm_up, seed, ..Start::default() })?;
         let schedule = Schedule {
             rate: flags.get("rate")?,
             warm_up: flags.get("warm-up")?,

@@ -142,6 +142,19 @@ impl Dataset {
         order
     }
 
+    /// The data without some points at random, and those points.
+    pub fn without(&self, count: usize, key: Key) -> (Dataset, Dataset) {
+        let mut taken = vec![false; self.points()];
+        self.sample(count.min(self.points() - 1), key).into_iter().for_each(|n| taken[n] = true);
+        let part = |wanted: bool| {
+            let rows = || (0..self.points()).filter(|&n| taken[n] == wanted);
+            let x = rows().flat_map(|n| self.x(n).iter().copied()).collect();
+            let y = rows().flat_map(|n| self.y(n).iter().copied()).collect();
+            Dataset { features: self.features, targets: self.targets, x, y }
+        };
+        (part(false), part(true))
+    }
+
     /// The same data with the features of each point changed.
     pub fn with_features(&self, change: impl Fn(&mut [f64])) -> Dataset {
         let mut data = self.clone();
@@ -225,6 +238,20 @@ mod tests {
         let scaled = data.scaled(&sx, &sy);
         assert_eq!((scaled.x(2)[0], scaled.x(2)[1]), (1.0, 0.0));
         assert!(scaled.y(1)[0].is_nan());
+    }
+
+    #[test]
+    fn points_that_are_taken_out_are_missing_from_the_rest() {
+        let count = |_: usize, n: usize| n as f64;
+        let data = Dataset::new(Mat::from_fn(2, 50, count).as_ref(), Mat::from_fn(1, 50, count).as_ref()).unwrap();
+        let (rest, taken) = data.without(7, Key::new(3));
+        assert_eq!((rest.points(), taken.points()), (43, 7));
+        let mut all: Vec<f64> = [&rest, &taken].iter().flat_map(|d| (0..d.points()).map(|n| d.y(n)[0])).collect();
+        all.sort_by(f64::total_cmp);
+        assert_eq!(all, (0..50).map(f64::from).collect::<Vec<_>>());
+        assert!((0..7).all(|n| taken.x(n) == [taken.y(n)[0]; 2]) && data.without(7, Key::new(3)).1 == taken);
+        // something is always left
+        assert_eq!(data.without(99, Key::new(0)).0.points(), 1);
     }
 
     #[test]

@@ -121,20 +121,6 @@ impl Likelihood for Categorical {
         )
     }
 
-    /// 1[c = y] − E p_c and E p_c(1 − p_c).
-    fn influence(&self, _: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> Option<Vec<(f64, f64)>> {
-        let mut sums = vec![(0.0, 0.0); self.classes];
-        self.visit(mean, variance, |p| {
-            sums.iter_mut().zip(p).for_each(|(s, p)| *s = (s.0 + p, s.1 + p * (1.0 - p)));
-        });
-        let average = |(c, s): (usize, (f64, f64))| {
-            let observed = f64::from(y[0] == c as f64);
-            (observed - s.0 / self.draws as f64, s.1 / self.draws as f64)
-        };
-        let known = !y[0].is_nan();
-        Some(sums.into_iter().enumerate().map(|of| if known { average(of) } else { (0.0, 0.0) }).collect())
-    }
-
     fn log_density(&self, _: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> f64 {
         match y[0] {
             y if y.is_nan() => 0.0,

@@ -75,15 +75,6 @@ impl Likelihood for Gaussian {
         tape.affine(total, -0.5, 0.0)
     }
 
-    fn influence(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], _: &[f64]) -> Option<Vec<(f64, f64)>> {
-        let targets = y.iter().zip(mean).zip(&parameters[0]);
-        Some(
-            targets
-                .map(|((y, m), noise)| if y.is_nan() { (0.0, 0.0) } else { ((y - m) / noise, 1.0 / noise) })
-                .collect(),
-        )
-    }
-
     fn tightening(&self) -> Option<&dyn Tightening> {
         Some(self)
     }

@@ -162,12 +162,6 @@ pub trait Likelihood: Send + Sync {
     /// Σ E[log p(y|f)] over the targets that are there, or a bound below it, 1×1.
     fn expected_log_density(&self, tape: &mut Tape, parameters: &[Node], observed: Observed, latent: Latent) -> Node;
 
-    /// What a point's targets say of each latent where these are normal: E ∂log p(y|f)/∂f and −E ∂²log p(y|f)/∂f²; none where that is not known.
-    fn influence(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> Option<Vec<(f64, f64)>> {
-        let _ = (parameters, y, mean, variance);
-        None
-    }
-
     /// How the bound can be tightened, where that is known.
     fn tightening(&self) -> Option<&dyn Tightening> {
         None

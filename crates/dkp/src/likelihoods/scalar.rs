@@ -229,22 +229,6 @@ impl<D: Density> Likelihood for Scalar<D> {
         tape.record(Box::new(Expected(self.clone())), &arguments, (1, 1), Memory { saved, scratch: 0 })
     }
 
-    /// With f = m + √s·z, E ∂²log p/∂f² = E[∂log p/∂f·z]/√s.
-    fn influence(&self, parameters: &[Vec<f64>], y: &[f64], mean: &[f64], variance: &[f64]) -> Option<Vec<(f64, f64)>> {
-        let of_target = |i: usize| {
-            let (theta, deviation) = (Self::numbers(parameters, i), variance[i].max(f64::MIN_POSITIVE).sqrt());
-            let (mut slope, mut curvature) = (0.0, 0.0);
-            let peak = self.density.peak(&theta, y[i]);
-            self.quadrature.visit(mean[i], deviation, peak, NARROW, |z, w| {
-                let f = self.density.log_density(&theta, y[i], mean[i] + deviation * z).f;
-                slope += w * f;
-                curvature += w * f * z / deviation;
-            });
-            (slope, -curvature)
-        };
-        Some((0..self.targets).map(|i| if y[i].is_nan() { (0.0, 0.0) } else { of_target(i) }).collect())
-    }
-
     fn normals(
         &self,
         parameters: &[Vec<f64>],

@@ -105,7 +105,7 @@ impl Model {
         let draws = self.draws(draws);
         let batch = Batch { data, rows: None };
         let layers = self.architecture.layers.len();
-        let mut lent = self.prepared(tile_width(data.points()), self.can_tighten())?;
+        let mut lent = self.prepared(tile_width(data.points()), true)?;
         let recorded = &mut *lent;
         let plan = plan(recorded, &batch, draws);
         let weights = BoundWeights::new(recorded, draws, &batch, 1.0, 1.0);
@@ -152,7 +152,7 @@ impl Model {
             Gain::Weighted(weight) => (true, weight),
             Gain::Carried(_) => (false, 0.0),
         };
-        let mut lent = self.prepared(tile_width(batch.len()), tight && self.can_tighten())?;
+        let mut lent = self.prepared(tile_width(batch.len()), tight)?;
         let recorded = &mut *lent;
         let plan = plan(recorded, &batch, draws);
         let weights = BoundWeights::new(recorded, draws, &batch, kl, weight);
@@ -175,11 +175,6 @@ impl Model {
     /// One draw is enough where all are the same.
     fn draws(&self, draws: usize) -> usize {
         if self.bound_is_exact() { 1 } else { draws.max(1) }
-    }
-
-    /// Whether there is a tighter bound.
-    fn can_tighten(&self) -> bool {
-        self.architecture.likelihood.tightening().is_some()
     }
 
     /// Whether nothing in the bound is random.

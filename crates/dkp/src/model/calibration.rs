@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// A latent f counts as scale·(m + doubt·(f − m)) in predictions, where m is its mean over the whole posterior: within draws and between them.
 ///
 /// A posterior of latents of classes is broader than labels warrant: labels that are nearly always right are likelier than a softmax of broad latents
-/// makes them, since hard cases were sorted out before anyone saw them (Aitchison, A statistical theory of cold posteriors, ICLR 2021). How much broader is decided
-/// by rows that the model predicts as if it had not learned from them.
+/// makes them, since hard cases were sorted out before anyone saw them (Aitchison, A statistical theory of cold posteriors, ICLR 2021). Training may make it
+/// colder, and rows that were not learned from decide the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Above 0: more than 1 makes probabilities more extreme.
@@ -22,8 +22,8 @@ pub struct Calibration {
 pub struct Calibrating {
     /// What was found.
     pub calibration: Calibration,
-    /// What it gains, in nats a point.
-    pub gain: f64,
+    /// The log-probability of what was observed without it and with it, in nats a point.
+    pub scores: [f64; 2],
     /// The mean probability of the most probable class without it and with it.
     pub confidence: [f64; 2],
 }
@@ -61,7 +61,7 @@ impl Calibration {
             }
         }
         let confidence = [Calibration::NONE, best.0].map(|c| confidence(&predictions.clone().calibrated(c)));
-        Calibrating { calibration: best.0, gain: best.1 - before, confidence }
+        Calibrating { calibration: best.0, scores: [before, best.1], confidence }
     }
 }
 

@@ -99,8 +99,8 @@ fn tile_width(points: usize) -> usize {
 #[cfg(test)]
 mod bound_tests;
 #[cfg(test)]
-mod inference_tests;
+mod calibration_tests;
 #[cfg(test)]
-mod left_out_tests;
+mod inference_tests;
 #[cfg(test)]
 mod prior_tests;

@@ -3,7 +3,6 @@
 use super::programs::set_leaves;
 use super::record::{Points, Recorded, TileResult};
 use super::{Calibration, Error, Marginal, Model};
-use crate::data::Dataset;
 use crate::likelihoods::{Likelihood, Mixture, Moments, TargetKind};
 use dkp_tape::random::Key;
 use dkp_tape::{Failure, Node, Plan, Problem, Visit, Workspace};
@@ -12,8 +11,6 @@ use std::sync::{Arc, Mutex};
 
 /// Points of a tile in prediction. It is always the same, so that how points are batched changes no bit.
 const WIDTH: usize = 128;
-/// What a point tells of its latent, as a part of what is known of it, λs, is below 1 where the posterior is the best one; it is taken to be at most this.
-const MOST_KNOWN: f64 = 0.95;
 
 /// What is predicted at some points: for each draw, the latent functions' means and variances.
 ///
@@ -26,17 +23,6 @@ pub struct Prediction {
     points: usize,
     /// For each point and draw: means of the latents, then their variances.
     components: Vec<f64>,
-}
-
-/// Marginals of the latents at some points.
-struct Marginals {
-    /// With as many nodes as predictions want for this many draws.
-    likelihood: Arc<dyn Likelihood>,
-    draws: usize,
-    /// As in [`Prediction`].
-    components: Vec<f64>,
-    /// What the prior leaves open, for each point and draw, if that was wanted.
-    open: Vec<f64>,
 }
 
 /// Matrices of one posterior draw at the inducing points.
@@ -54,71 +40,29 @@ impl Model {
     /// A point's random numbers follow from its features, so that neither other points nor their order change its
     /// prediction.
     pub fn predict(&self, x: MatRef<'_, f64>, draws: usize, key: Key) -> Result<Prediction, Error> {
-        let Marginals { likelihood, draws, components, .. } = self.marginals(x, draws, key, false)?;
-        let parameters = self.likelihood_parameters();
-        Ok(Prediction { likelihood, parameters, draws, points: x.ncols(), components })
-    }
-
-    /// Of data points, as if each had not been learned from: predictions by which those of others can be judged without holding any out.
-    ///
-    /// To the posterior a point is a factor that is normal in its latents, with the gradient g and the precision λ that its likelihood has there on
-    /// average (the fixed point of variational inference; Opper & Archambeau 2009), and it is divided out. A latent has the variance v = s + d, of
-    /// which d is what the prior leaves open. Without the point, m becomes m − s·g/(1 − λs) and s becomes s/(1 − λs). Nothing else that was learned
-    /// is learned anew, which for a point among many is little.
-    ///
-    /// None for likelihoods without [`influence`](Likelihood::influence).
-    pub fn left_out(
-        &self,
-        data: &Dataset,
-        rows: &[usize],
-        draws: usize,
-        key: Key,
-    ) -> Result<Option<Prediction>, Error> {
-        self.check(data)?;
-        let x = Mat::from_fn(data.features(), rows.len(), |i, n| data.x(rows[n])[i]);
-        let Marginals { likelihood, draws, mut components, open } = self.marginals(x.as_ref(), draws, key, true)?;
-        let (parameters, latents) = (self.likelihood_parameters(), likelihood.latents());
-        for (at, component) in components.chunks_exact_mut(2 * latents).enumerate() {
-            let (mean, variance) = component.split_at_mut(latents);
-            let y = data.y(rows[at / draws]);
-            let Some(influence) = likelihood.influence(&parameters, y, mean, variance) else { return Ok(None) };
-            for (i, (g, precision)) in influence.into_iter().enumerate() {
-                let known = (variance[i] - open[at]).max(0.0);
-                let freed = known / (1.0 - (precision * known).min(MOST_KNOWN));
-                mean[i] -= freed * g;
-                variance[i] = freed + (variance[i] - known);
-            }
-        }
-        Ok(Some(Prediction { likelihood, parameters, draws, points: rows.len(), components }))
-    }
-
-    /// The latents' marginals, and, if wanted, what the prior leaves open of them.
-    fn marginals(&self, x: MatRef<'_, f64>, draws: usize, key: Key, tight: bool) -> Result<Marginals, Error> {
         self.check_inputs(x)?;
         let draws = if self.architecture.is_deterministic() { 1 } else { draws.max(1) };
         let likelihood = self.architecture.likelihood.clone();
         let likelihood = likelihood.refined(draws).unwrap_or(likelihood);
         let latents = likelihood.latents();
-        let mut lent = self.prepared(WIDTH, tight)?;
+        let parameters = self.likelihood_parameters();
+        let mut lent = self.prepared(WIDTH, false)?;
         let recorded = &mut *lent;
         let TileResult::Marginals(latent) = recorded.latent else { unreachable!("points one by one") };
-        let (points, residual) = (x.ncols(), recorded.residual);
+        let points = x.ncols();
         let stride = 2 * latents;
-        let found = Mutex::new((vec![0.0; points * draws * stride], vec![0.0; if tight { points * draws } else { 0 }]));
+        let components = Mutex::new(vec![0.0; points * draws * stride]);
         let visitor = |visit: Visit<'_>| {
             let Visit::Tile { draw, tile, run } = visit else { return };
             let (mean, variance) = (run.value(latent.mean), run.value(latent.variance));
-            let (components, open) = &mut *found.lock().unwrap_or_else(|e| e.into_inner());
+            let mut components = components.lock().unwrap_or_else(|e| e.into_inner());
             for j in 0..WIDTH.min(points - tile * WIDTH) {
-                let at = (tile * WIDTH + j) * draws + draw;
-                let (means, variances) = components[at * stride..(at + 1) * stride].split_at_mut(latents);
+                let start = ((tile * WIDTH + j) * draws + draw) * stride;
+                let (means, variances) = components[start..start + stride].split_at_mut(latents);
                 means.iter_mut().enumerate().for_each(|(i, m)| *m = mean[(i, j)]);
                 // a row for each group of latents
                 let row = |i: usize| i * variance.nrows() / latents;
                 variances.iter_mut().enumerate().for_each(|(i, v)| *v = variance[(row(i), j)]);
-                if let Some(residual) = residual.filter(|_| tight) {
-                    open[at] = run.value(residual)[(0, j)];
-                }
             }
         };
         let plan = Plan { draws, tiles: points.div_ceil(WIDTH) };
@@ -126,11 +70,11 @@ impl Model {
         let inputs = (recorded.x, [targets.values, targets.present]);
         let outcome = recorded.scopes.visit(plan, key, &|t, run| fill(x, inputs, t, run), &visitor);
         outcome.map_err(|failure| farthest(x, &failure).map_or(failure.into(), |point| Error::NotFinite { point }))?;
-        let (components, open) = found.into_inner().unwrap_or_else(|e| e.into_inner());
+        let components = components.into_inner().unwrap_or_else(|e| e.into_inner());
         if let Some(at) = components.iter().position(|c| !c.is_finite()) {
             return Err(Error::NotFinite { point: at / (draws * stride) });
         }
-        Ok(Marginals { likelihood, draws, components, open })
+        Ok(Prediction { likelihood, parameters, draws, points, components })
     }
 
     /// Functions drawn from the posterior, jointly at the points: for each draw, latents × points.

@@ -22,10 +22,10 @@ pub(super) struct Lent<'a> {
 }
 
 impl Model {
-    /// The programs for tiles of this width, with the parameters' present values set; `tight` ones tell what the prior
-    /// leaves open, and yield the gain of a tighter bound, if the likelihood has one.
+    /// The programs for tiles of this width, with the parameters' present values set; `tight` ones yield the gain of a tighter bound, if
+    /// the likelihood has one.
     pub(super) fn prepared(&self, width: usize, tight: bool) -> Result<Lent<'_>, Failure> {
-        let points = Points::Tile { width, tight };
+        let points = Points::Tile { width, tight: tight && self.architecture.likelihood.tightening().is_some() };
         let mut lent = self.programs.lend(points, || Recorded::new(&self.architecture, &self.parameters, points));
         set_leaves(&mut lent, &self.parameters)?;
         Ok(lent)

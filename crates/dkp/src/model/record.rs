@@ -13,8 +13,7 @@ use dkp_tape::{Node, Scopes, Tape};
 /// How data points are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Points {
-    /// One by one, in tiles of this width; with what the prior leaves open at each point, and so with the gain of a tighter bound, where there is
-    /// one, as a second output of a tile, or without.
+    /// One by one, in tiles of this width; with the gain of a tighter bound as a second output of a tile, or without.
     Tile { width: usize, tight: bool },
     /// This many jointly: the tile draws functions.
     Joint(usize),
@@ -38,8 +37,6 @@ pub(super) struct Recorded {
     pub targets: Option<Observed>,
     /// What a tile yields.
     pub latent: TileResult,
-    /// What the prior leaves open at the points of a tile, 1×B, where that is recorded.
-    pub residual: Option<Node>,
     /// G at the inducing points: the input layer's and each process's, in the draw.
     pub grams: Vec<Node>,
     /// Ω, if the input layer draws it.
@@ -151,7 +148,8 @@ impl Recorded {
         let log_ratio = draw.affine(given.divergence, -1.0, 0.0);
         draw.output("log ratio of the output layer", log_ratio);
         terms.push(Term::Output);
-        let open = points.are_tight().then(|| Residual::new(&mut draw, k_ii));
+        let tightening = a.likelihood.tightening().filter(|_| points.are_tight());
+        let tightening = tightening.map(|t| (t, Residual::new(&mut draw, k_ii)));
 
         // tile: data points through all layers
         let mut tile = draw.nested("tile");
@@ -164,13 +162,12 @@ impl Recorded {
         };
         let x = tile.input("features", features, count);
         let kernel = through_layers(&mut tile, points, &drawn_input, &drawn, x, k_ii, &output_kernel);
-        let mut residual = None;
         let (targets, latent) = match points {
             Points::Joint(_) => (None, TileResult::Functions(given.joint(&mut tile, &kernel))),
             Points::Tile { .. } => {
                 let (targets, latent) = record_likelihood(&mut tile, a, &likelihood, &given, &kernel);
-                residual = open.map(|open| open.variance(&mut tile, &kernel));
-                if let (Some(tightening), Some(residual)) = (a.likelihood.tightening(), residual) {
+                if let Some((tightening, residual)) = tightening {
+                    let residual = residual.variance(&mut tile, &kernel);
                     let gain = tightening.gain(&mut tile, &likelihood, targets, latent, residual);
                     tile.output("gain of a tighter bound", gain);
                 }
@@ -179,7 +176,7 @@ impl Recorded {
         };
         let omega = drawn_input.omega;
         let scopes = Scopes::new(step.finish(), draw.finish(), tile.finish());
-        Recorded { scopes, points, leaves, x, targets, latent, residual, grams, omega, terms }
+        Recorded { scopes, points, leaves, x, targets, latent, grams, omega, terms }
     }
 }
 

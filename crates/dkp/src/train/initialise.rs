@@ -57,6 +57,8 @@ pub struct Start {
     /// model without the layer for features and Wishart layers. Its parameters are the start. As many as the model itself is to take are
     /// cheap, and it need not make up for steps that its limit lacks.
     pub warm_up: u64,
+    /// The weight of divergences while the limit is trained, as in [`TrainOptions`].
+    pub temperature: f64,
     /// The seed of everything random.
     pub seed: u64,
 }
@@ -64,7 +66,7 @@ pub struct Start {
 impl Start {
     /// For a model that is to take some steps: its limit takes as many, and 2000 at least.
     pub fn for_steps(steps: u64) -> Start {
-        Start { inducing: 100, warm_up: steps.max(2000), seed: 0 }
+        Start { inducing: 100, warm_up: steps.max(2000), temperature: 1.0, seed: 0 }
     }
 }
 
@@ -116,8 +118,8 @@ pub fn initialise_with<E: From<StartError>>(
     if start.warm_up > 0 && !architecture.is_deterministic() {
         let mut limit = place.cold_start(limit_of(&architecture))?;
         inherit(limit.parameters_mut(), &cold, model.parameters())?;
-        let (steps, seed) = (start.warm_up, start.seed);
-        let options = TrainOptions { steps, seed, ..TrainOptions::of_limit() };
+        let Start { warm_up: steps, temperature, seed, .. } = start;
+        let options = TrainOptions { steps, temperature, seed, ..TrainOptions::of_limit() };
         match Trainer::new(&mut limit, data, options).map_err(StartError::from)?.run(watch) {
             Ok(()) => without_limit = follow(&mut model, &cold, &limit).err(),
             Err(error) => without_limit = Some(error.into()),

@@ -513,3 +513,31 @@ fn targets_that_a_likelihood_cannot_have_are_refused() {
     assert_eq!(with(Arc::new(Categorical::new(3))), "target 0 of point 2 must be a class's number, from 0, but is 0.5");
     assert_eq!(with(Arc::new(Gaussian::new(2))), "the likelihood is for 2 targets, but the data have 1");
 }
+
+/// Under normal noise a target that counts five times is one with a fifth of the variance: a posterior of temperature ⅕ is the one of that noise.
+#[test]
+fn a_colder_posterior_is_one_of_less_noise() {
+    let data = smooth(16);
+    let trained = |noise: f64, temperature: f64| {
+        let mut model = initialise(nngp(), &data, start(16)).unwrap();
+        let p = model.parameters_mut();
+        p.set("likelihood.noise", &[noise]).unwrap();
+        let names: Vec<String> = p.iter().map(|p| p.name.clone()).collect();
+        let fixed = names
+            .iter()
+            .filter(|n| !["targets", "noise.diagonal", "noise.below"].iter().any(|own| **n == format!("output.{own}")));
+        fixed.for_each(|name| p.freeze(name, true).unwrap());
+        let options = TrainOptions { steps: 6000, temperature, ..TrainOptions::of_limit() };
+        Trainer::new(&mut model, &data, options).unwrap().run(|_| true).unwrap();
+        model.predict(data.inputs().as_ref(), 1, Key::new(0)).unwrap()
+    };
+    let (cold, quiet, warm) = (trained(0.5, 0.2), trained(0.1, 1.0), trained(0.5, 1.0));
+    let latent = |p: &crate::model::Prediction, n| (p.moments(n, 0).mean, p.moments(n, 0).model);
+    let apart = |a, b| {
+        (0..16)
+            .map(|n| (latent(a, n).0 - latent(b, n).0).abs().max((latent(a, n).1 - latent(b, n).1).abs()))
+            .fold(0.0, f64::max)
+    };
+    assert!(apart(&cold, &quiet) < 2e-3, "{}", apart(&cold, &quiet));
+    assert!(apart(&warm, &quiet) > 0.05, "{}", apart(&warm, &quiet));
+}

@@ -38,8 +38,10 @@ pub struct TrainOptions {
     pub batch: Option<usize>,
     /// Learning rates.
     pub schedule: Schedule,
-    /// Steps over which the divergences' weight rises from 0 to 1.
+    /// Steps over which the divergences' weight rises from 0 to the temperature.
     pub kl_warm_up: u64,
+    /// The weight of divergences: 1 is the bound; with less the posterior is colder, as if every target had been observed 1/temperature times.
+    pub temperature: f64,
     /// The seed of everything random.
     pub seed: u64,
 }
@@ -55,7 +57,7 @@ impl TrainOptions {
 impl Default for TrainOptions {
     fn default() -> TrainOptions {
         let schedule = Schedule::default();
-        TrainOptions { steps: 8000, draws: 10, batch: None, schedule, kl_warm_up: 0, seed: 0 }
+        TrainOptions { steps: 8000, draws: 10, batch: None, schedule, kl_warm_up: 0, temperature: 1.0, seed: 0 }
     }
 }
 
@@ -206,7 +208,8 @@ impl<'a> Trainer<'a> {
     pub fn step(&mut self) -> Result<Step, TrainingError> {
         let step = self.state.step;
         let rate = self.state.caution * self.options.schedule.at(step, self.options.steps);
-        let kl = ((step + 1) as f64 / (self.options.kl_warm_up as f64 + 1.0)).min(1.0);
+        let warm = ((step + 1) as f64 / (self.options.kl_warm_up as f64 + 1.0)).min(1.0);
+        let kl = warm * self.options.temperature;
         let rows = self.batch_rows(step);
         let batch = Batch { data: self.data, rows: rows.as_deref() };
         let key = Key::new(self.options.seed).step(step);
@@ -221,7 +224,7 @@ impl<'a> Trainer<'a> {
                 let norm = self.gradient.iter().map(|g| ColRef::from_slice(g).squared_norm_l2()).sum::<f64>().sqrt();
                 record.gradient_norm = norm;
                 let low = self.state.best - FALL.max(0.5 * self.state.best.abs());
-                let fell = self.state.mean_bound.is_some() && kl == 1.0 && bound.total < low;
+                let fell = self.state.mean_bound.is_some() && warm == 1.0 && bound.total < low;
                 self.state.falls = if fell { self.state.falls + 1 } else { 0 };
                 if self.state.falls >= PATIENCE {
                     let error = TrainingError::Diverging { step, best: self.state.best, bound: bound.total };
@@ -229,7 +232,7 @@ impl<'a> Trainer<'a> {
                     record.rolled_back = true;
                 } else {
                     self.cut_gradient(norm, fresh);
-                    self.accept(rate, &bound, fresh, kl);
+                    self.accept(rate, &bound, fresh, warm);
                 }
                 record.bound = Some(bound);
             }
@@ -264,7 +267,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Moves along the gradient; the bound is `fresh` if its gain is this step's.
-    fn accept(&mut self, rate: f64, bound: &Bound, fresh: bool, kl: f64) {
+    fn accept(&mut self, rate: f64, bound: &Bound, fresh: bool, warm: f64) {
         let state = &mut self.state;
         state.failures = 0;
         if state.falls == 0 {
@@ -279,7 +282,7 @@ impl<'a> Trainer<'a> {
             None => bound.total,
         };
         state.mean_bound = Some(mean);
-        if kl == 1.0 {
+        if warm == 1.0 {
             state.best = state.best.max(mean);
         }
         // this gradient was taken here: the state is good
