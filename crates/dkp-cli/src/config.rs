@@ -41,6 +41,8 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let (model, table) = (&config.model, &config.table);
     let known = [
         ("likelihood", model.likelihood.is_some()),
+        ("family", model.family.is_some()),
+        ("posterior", model.posterior.is_some()),
         ("share_noise", model.share_noise.is_some()),
         ("inducing", model.inducing.is_some()),
         ("steps", model.steps.is_some()),

@@ -2,7 +2,7 @@
 
 use crate::{Error, Fit, Settings};
 use dkp::data::Dataset;
-use dkp::model::Bound;
+use dkp::model::{Bound, Calibration, Model};
 use dkp::train::{Start, TrainOptions, Trainer, initialise};
 use dkp_tape::random::Key;
 
@@ -17,6 +17,16 @@ const INDUCING: u64 = 100;
 const STEPS: u64 = 1000;
 const FEWEST_STEPS: u64 = 300;
 const BATCH: usize = 1000;
+
+/// Temperatures that are compared for classes: labels that nobody doubts count as several, noisy ones do not.
+const TEMPERATURES: [f64; 2] = [1.0, 0.2];
+
+/// A temperature that was chosen.
+pub(crate) struct Temperature {
+    pub value: f64,
+    /// The log-probability of kept rows, in nats a row.
+    pub score: f64,
+}
 
 /// A likelihood that was chosen.
 pub(crate) struct Chosen {
@@ -69,19 +79,46 @@ impl Fit {
 
     /// The bound with one of them, if it can be trained.
     fn bound_with(&self, likelihood: &str, settings: &Settings, train: &Dataset) -> Result<Option<Bound>, Error> {
+        let model = self.network(&Settings { likelihood: likelihood.to_string(), ..settings.clone() }, train)?;
+        Ok(model.and_then(|model| model.bound(train, 1, Key::new(settings.seed)).ok()))
+    }
+
+    /// The temperature at which an infinitely wide network, calibrated, makes the classes of rows that were not learned from most probable.
+    pub(crate) fn choose_temperature(
+        &self,
+        settings: &Settings,
+        train: &Dataset,
+        kept: &Dataset,
+    ) -> Result<Temperature, Error> {
+        let targets: Vec<&[f64]> = (0..kept.points()).map(|n| kept.y(n)).collect();
+        let mut best = Temperature { value: 1.0, score: f64::NEG_INFINITY };
+        for value in TEMPERATURES {
+            let network = self.network(&Settings { temperature: value, ..settings.clone() }, train)?;
+            let Some(network) = network else { continue };
+            let predictions = network.predict(kept.inputs().as_ref(), 1, Key::new(settings.seed))?;
+            let score = Calibration::of(&predictions, &targets).scores[1];
+            if score > best.score {
+                best = Temperature { value, score };
+            }
+        }
+        Ok(best)
+    }
+
+    /// A small infinitely wide network, trained, if it can be.
+    fn network(&self, settings: &Settings, train: &Dataset) -> Result<Option<Model>, Error> {
         let family = self.registry.family("nngp").map_err(|e| Error::named("family", e))?;
         let settings = Settings {
             family: family.name.to_string(),
             posterior: family.posteriors[0].to_string(),
-            likelihood: likelihood.to_string(),
             ..settings.clone()
         };
         let inducing = settings.inducing.min(INDUCING) as usize;
         let start = Start { inducing, warm_up: 0, ..settings.start() };
         let Ok(mut model) = initialise(settings.architecture(&self.registry)?, train, start) else { return Ok(None) };
         let (steps, seed) = (settings.start_steps.clamp(FEWEST_STEPS, STEPS), settings.seed);
-        let options = TrainOptions { steps, seed, batch: Some(BATCH), ..TrainOptions::of_limit() };
+        let temperature = settings.temperature;
+        let options = TrainOptions { steps, seed, temperature, batch: Some(BATCH), ..TrainOptions::of_limit() };
         let trained = Trainer::new(&mut model, train, options)?.run(|_| true);
-        Ok(trained.ok().and_then(|()| model.bound(train, 1, Key::new(seed)).ok()))
+        Ok(trained.ok().map(|()| model))
     }
 }

@@ -111,6 +111,16 @@ impl Fit {
         let digest = prepared.digest();
         let Prepared { train, held_out, mut card } = prepared;
         let (train, kept) = card.settings.calibration_rows(&self.registry, train);
+        if let Some(kept) = kept.as_ref().filter(|_| self.config.model.temperature.is_none()) {
+            let chosen = self.choose_temperature(&card.settings, &train, kept)?;
+            let count = match chosen.value {
+                1.0 => "labels count once".to_string(),
+                t => format!("labels count {:.0} times", 1.0 / t),
+            };
+            let line = format!("{count}: {:.3} nats a row for rows kept to find that", chosen.score);
+            watch(Moment::Noise(&line));
+            (card.settings.temperature, card.noise) = (chosen.value, Some(line));
+        }
         let (mut model, state, mut run) = match keeping {
             Keeping::Nothing => (self.start(&mut card, &train, watch)?, None, None),
             Keeping::Begin(order) => (self.start(&mut card, &train, watch)?, None, Some(Run::begin(order)?)),

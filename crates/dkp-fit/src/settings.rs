@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 /// The family, if nothing is said.
 pub const FAMILY: &str = "diwp";
+/// The same where classes are learned.
+const FAMILY_OF_CLASSES: &str = "nngp";
 /// The kernel, if nothing is said.
 pub const KERNEL: &str = "sqexp";
 /// Hidden layers.
 const LAYERS: u64 = 1;
-/// The temperature of posteriors of classes: labels that were checked before they were published count as several.
-const COLD: f64 = 0.2;
 /// Rows from which on a tenth of them, at most so many, are kept to find how sure to be of classes: their number times that of classes is about this.
 const FEWEST_CALIBRATED: usize = 300;
 const CALIBRATED: [usize; 2] = [200, 1_000];
@@ -95,14 +95,15 @@ impl Settings {
         scaling: Scaling,
         likelihood: String,
     ) -> Result<Settings, Error> {
-        let family = registry.family(c.family.as_deref().unwrap_or(FAMILY)).map_err(|e| Error::named("family", e))?;
+        let named = registry.likelihood(&likelihood).ok();
+        let of_classes = named.filter(|l| l.target_kind() == TargetKind::Class).map(|l| l.latents());
+        let family = c.family.as_deref().unwrap_or(if of_classes.is_some() { FAMILY_OF_CLASSES } else { FAMILY });
+        let family = registry.family(family).map_err(|e| Error::named("family", e))?;
         let posterior = c.posterior.as_deref().unwrap_or(family.posteriors[0]);
         if !family.posteriors.contains(&posterior) {
             let reason = format!("{} has {}", family.name, family.posteriors.join(", "));
             return Err(Error::setting("posterior", posterior, reason));
         }
-        let named = registry.likelihood(&likelihood).ok();
-        let of_classes = named.filter(|l| l.target_kind() == TargetKind::Class).map(|l| l.latents());
         let options = TrainOptions::default();
         let share_noise = c.share_noise.unwrap_or(of_classes.is_none_or(|classes| classes > MOST_NOISES));
         let noises = of_classes.map(|classes| if share_noise { 1 } else { classes });
@@ -138,10 +139,7 @@ impl Settings {
             decay_from: c.decay_from.unwrap_or(options.schedule.decay_from),
             last_rate: c.last_rate.unwrap_or(options.schedule.last),
             kl_warm_up: c.kl_warm_up.unwrap_or(options.kl_warm_up),
-            temperature: c.temperature.unwrap_or(match of_classes {
-                Some(_) if points >= FEWEST_CALIBRATED => COLD,
-                _ => 1.0,
-            }),
+            temperature: c.temperature.unwrap_or(1.0),
             start_steps: c.start_steps.unwrap_or(sizes.start_steps),
             delta: c.delta.unwrap_or(InverseWishart::HIDDEN.delta),
             gamma: c.gamma.unwrap_or(InverseWishart::HIDDEN.gamma),
@@ -272,9 +270,8 @@ mod tests {
             (numbers.inducing, numbers.omega, numbers.share_noise, numbers.scale_features),
             (300, true, true, true)
         );
-        // a tenth is kept to find how sure to be, and posteriors are colder; few rows keep none
-        assert_eq!((digits.temperature, numbers.temperature), (COLD, 1.0));
-        assert_eq!(resolve(200, 5, Scaling::Own, "bernoulli").temperature, 1.0);
+        // where classes are learned an infinitely wide network is better
+        assert_eq!((digits.family.as_str(), numbers.family.as_str()), ("nngp", FAMILY));
         // more classes than noises are affordable for share one, and keep their inducing points
         let many = resolve(1437, 64, Scaling::Own, "categorical(400)");
         assert_eq!((many.inducing, many.share_noise), (300, true));
