@@ -1,4 +1,5 @@
-//! `--likelihood auto`: which noise numbers have, decided by the bound on the rows that are learned from.
+//! What small networks decide before a model is trained: which noise numbers have (`--likelihood auto`), by the bound on the rows that are learned from,
+//! and how often labels of classes count (the temperature), by rows that are kept for it.
 
 use crate::{Error, Fit, Settings};
 use dkp::data::Dataset;
@@ -24,8 +25,8 @@ const TEMPERATURES: [f64; 2] = [1.0, 0.2];
 /// A temperature that was chosen.
 pub(crate) struct Temperature {
     pub value: f64,
-    /// The log-probability of kept rows, in nats a row.
-    pub score: f64,
+    /// What it gives, for people.
+    pub line: String,
 }
 
 /// A likelihood that was chosen.
@@ -91,17 +92,23 @@ impl Fit {
         kept: &Dataset,
     ) -> Result<Temperature, Error> {
         let targets: Vec<&[f64]> = (0..kept.points()).map(|n| kept.y(n)).collect();
-        let mut best = Temperature { value: 1.0, score: f64::NEG_INFINITY };
+        let mut best = (1.0, f64::NEG_INFINITY);
         for value in TEMPERATURES {
             let network = self.network(&Settings { temperature: value, ..settings.clone() }, train)?;
             let Some(network) = network else { continue };
             let predictions = network.predict(kept.inputs().as_ref(), 1, Key::new(settings.seed))?;
             let score = Calibration::of(&predictions, &targets).scores[1];
-            if score > best.score {
-                best = Temperature { value, score };
+            if score > best.1 {
+                best = (value, score);
             }
         }
-        Ok(best)
+        let (value, score) = best;
+        let count = match value {
+            1.0 => "labels count once".to_string(),
+            t => format!("labels count {:.0} times", 1.0 / t),
+        };
+        let line = format!("{count}: {score:.3} nats a row for {} rows that are kept to find that", kept.points());
+        Ok(Temperature { value, line })
     }
 
     /// A small infinitely wide network, trained, if it can be.

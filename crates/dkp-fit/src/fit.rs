@@ -46,7 +46,7 @@ pub struct Fit {
 /// What a fit is doing.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'a> {
-    /// The likelihood has been chosen: what it is better by.
+    /// The likelihood, or how often labels count, has been chosen: what it is better by.
     Noise(&'a str),
     /// A step of the limit that is trained first.
     Start {
@@ -113,13 +113,8 @@ impl Fit {
         let (train, kept) = card.settings.calibration_rows(&self.registry, train);
         if let Some(kept) = kept.as_ref().filter(|_| self.config.model.temperature.is_none()) {
             let chosen = self.choose_temperature(&card.settings, &train, kept)?;
-            let count = match chosen.value {
-                1.0 => "labels count once".to_string(),
-                t => format!("labels count {:.0} times", 1.0 / t),
-            };
-            let line = format!("{count}: {:.3} nats a row for rows kept to find that", chosen.score);
-            watch(Moment::Noise(&line));
-            (card.settings.temperature, card.noise) = (chosen.value, Some(line));
+            watch(Moment::Noise(&chosen.line));
+            (card.settings.temperature, card.noise) = (chosen.value, Some(chosen.line));
         }
         let (mut model, state, mut run) = match keeping {
             Keeping::Nothing => (self.start(&mut card, &train, watch)?, None, None),
