@@ -140,7 +140,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "BOOL", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_features: Option<bool>,
-    /// Whether all outputs share the noise of their pseudo-targets [default: yes, but for classes].
+    /// Whether all outputs share the noise of their pseudo-targets [default: true].
     #[arg(long, value_name = "BOOL", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_noise: Option<bool>,

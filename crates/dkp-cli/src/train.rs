@@ -130,7 +130,9 @@ pub struct Watcher {
     log_unit: f64,
     first: u64,
     progress: Option<Progress>,
-    judging: Option<Status>,
+    status: Option<Status>,
+    /// Networks that were tried.
+    tried: usize,
     /// Whether the model itself is trained, so that there is something to keep.
     training: bool,
 }
@@ -139,7 +141,7 @@ impl Watcher {
     /// For a fit of prepared data that is at step `first`.
     pub fn new(say: Say, prepared: &Prepared, first: u64) -> Watcher {
         let log_unit = prepared.card.target_units().1.ln();
-        Watcher { say, log_unit, first, progress: None, judging: None, training: false }
+        Watcher { say, log_unit, first, progress: None, status: None, tried: 0, training: false }
     }
 
     /// Whether to go on.
@@ -147,7 +149,15 @@ impl Watcher {
         let (step, steps) = match moment {
             Moment::Start { step, steps } => (step, steps),
             Moment::Train { step, steps } => (step, steps),
+            Moment::Try(temperature) => {
+                self.tried += 1;
+                let status = self.status.get_or_insert_with(|| Status::new(self.say));
+                let what = format!("network {} on a part of the rows, at temperature {temperature}", self.tried);
+                status.tell(format!("finding how sure to be of classes: {what}"));
+                return true;
+            }
             Moment::Noise(line) => {
+                self.status = None;
                 self.say.line(line);
                 return true;
             }
@@ -157,13 +167,13 @@ impl Watcher {
             }
             Moment::Begin => {
                 interrupt::watch();
-                (self.progress, self.training) = (None, true);
+                (self.progress, self.status, self.training) = (None, None, true);
                 return true;
             }
             Moment::Judge { done, rows } => {
                 interrupt::release();
                 self.progress.take();
-                let status = self.judging.get_or_insert_with(|| Status::new(self.say));
+                let status = self.status.get_or_insert_with(|| Status::new(self.say));
                 if rows > 0 {
                     status.tell(format!("judging {done} of {rows} held-out rows"));
                 }

@@ -1,12 +1,13 @@
-//! What small networks decide before a model is trained: which noise numbers have (`--likelihood auto`), by the bound on the rows that are learned from,
-//! and how often labels of classes count (the temperature), by rows that are kept for it.
+//! Which noise numbers have (`--likelihood auto`): decided before a model is trained, by the bounds of small networks.
 
 use crate::{Error, Fit, Settings};
 use dkp::data::Dataset;
-use dkp::model::{Bound, Calibration, Model};
-use dkp::train::{Start, TrainOptions, Trainer, initialise};
+use dkp::model::{Bound, Model};
+use dkp::train::{TrainOptions, Trainer, initialise};
 use dkp_tape::random::Key;
 
+/// The family of infinitely wide networks.
+pub(crate) const LIMIT: &str = "nngp";
 /// The name that leaves the choice to the bound.
 pub const AUTO: &str = "auto";
 /// What is compared, from the simplest on.
@@ -18,16 +19,6 @@ const INDUCING: u64 = 100;
 const STEPS: u64 = 1000;
 const FEWEST_STEPS: u64 = 300;
 const BATCH: usize = 1000;
-
-/// Temperatures that are compared for classes: labels that nobody doubts count as several, noisy ones do not.
-const TEMPERATURES: [f64; 2] = [1.0, 0.2];
-
-/// A temperature that was chosen.
-pub(crate) struct Temperature {
-    pub value: f64,
-    /// What it gives, for people.
-    pub line: String,
-}
 
 /// A likelihood that was chosen.
 pub(crate) struct Chosen {
@@ -47,6 +38,15 @@ impl Settings {
             named.iter().filter_map(|n| n.strip_prefix("likelihood.")).all(has)
         };
         CANDIDATES.into_iter().filter(fits).collect()
+    }
+
+    /// The same for a small network, and how it is trained.
+    pub(crate) fn small(&self) -> (Settings, TrainOptions) {
+        let settings = Settings { inducing: self.inducing.min(INDUCING), ..self.clone() };
+        let (seed, temperature) = (self.seed, self.temperature);
+        let steps = self.start_steps.clamp(FEWEST_STEPS, STEPS);
+        let options = TrainOptions { steps, seed, temperature, batch: Some(BATCH), ..TrainOptions::of_limit() };
+        (settings, options)
     }
 }
 
@@ -80,51 +80,24 @@ impl Fit {
 
     /// The bound with one of them, if it can be trained.
     fn bound_with(&self, likelihood: &str, settings: &Settings, train: &Dataset) -> Result<Option<Bound>, Error> {
-        let model = self.network(&Settings { likelihood: likelihood.to_string(), ..settings.clone() }, train)?;
+        let (settings, options) = Settings { likelihood: likelihood.to_string(), ..settings.clone() }.small();
+        let model = self.network(&settings, options, train)?;
         Ok(model.and_then(|model| model.bound(train, 1, Key::new(settings.seed)).ok()))
     }
 
-    /// The temperature at which an infinitely wide network, calibrated, makes the classes of rows that were not learned from most probable.
-    pub(crate) fn choose_temperature(
+    /// An infinitely wide network, trained, if it can be.
+    pub(crate) fn network(
         &self,
         settings: &Settings,
+        options: TrainOptions,
         train: &Dataset,
-        kept: &Dataset,
-    ) -> Result<Temperature, Error> {
-        let targets: Vec<&[f64]> = (0..kept.points()).map(|n| kept.y(n)).collect();
-        let mut best = (1.0, f64::NEG_INFINITY);
-        for value in TEMPERATURES {
-            let network = self.network(&Settings { temperature: value, ..settings.clone() }, train)?;
-            let Some(network) = network else { continue };
-            let predictions = network.predict(kept.inputs().as_ref(), 1, Key::new(settings.seed))?;
-            let score = Calibration::of(&predictions, &targets).scores[1];
-            if score > best.1 {
-                best = (value, score);
-            }
-        }
-        let (value, score) = best;
-        let count = match value {
-            1.0 => "labels count once".to_string(),
-            t => format!("labels count {:.0} times", 1.0 / t),
+    ) -> Result<Option<Model>, Error> {
+        let family = self.registry.family(LIMIT).map_err(|e| Error::named("family", e))?;
+        let posterior = family.posteriors[0].to_string();
+        let settings = Settings { family: family.name.to_string(), posterior, start_steps: 0, ..settings.clone() };
+        let Ok(mut model) = initialise(settings.architecture(&self.registry)?, train, settings.start()) else {
+            return Ok(None);
         };
-        let line = format!("{count}: {score:.3} nats a row for {} rows that are kept to find that", kept.points());
-        Ok(Temperature { value, line })
-    }
-
-    /// A small infinitely wide network, trained, if it can be.
-    fn network(&self, settings: &Settings, train: &Dataset) -> Result<Option<Model>, Error> {
-        let family = self.registry.family("nngp").map_err(|e| Error::named("family", e))?;
-        let settings = Settings {
-            family: family.name.to_string(),
-            posterior: family.posteriors[0].to_string(),
-            ..settings.clone()
-        };
-        let inducing = settings.inducing.min(INDUCING) as usize;
-        let start = Start { inducing, warm_up: 0, ..settings.start() };
-        let Ok(mut model) = initialise(settings.architecture(&self.registry)?, train, start) else { return Ok(None) };
-        let (steps, seed) = (settings.start_steps.clamp(FEWEST_STEPS, STEPS), settings.seed);
-        let temperature = settings.temperature;
-        let options = TrainOptions { steps, seed, temperature, batch: Some(BATCH), ..TrainOptions::of_limit() };
         let trained = Trainer::new(&mut model, train, options)?.run(|_| true);
         Ok(trained.ok().map(|()| model))
     }

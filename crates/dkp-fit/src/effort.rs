@@ -28,20 +28,20 @@ pub(crate) struct Sizes {
 }
 
 impl Effort {
-    /// For this many rows, and noises of the pseudo-targets of classes if there are classes: a step takes noises·inducing² operations a row.
+    /// For this many rows, of numbers or of classes.
     ///
     /// Few draws and more steps go further than the reverse, and so do batches where rows are many; these want a lower rate.
-    pub(crate) fn sizes(self, rows: usize, noises: usize) -> Sizes {
+    pub(crate) fn sizes(self, rows: usize, of_classes: bool) -> Sizes {
         let small = Sizes { inducing: 200, start_steps: 2_000, steps: 2_000, draws: 3, batch: 0, rate: 2e-2 };
         let normal = match rows {
             0..=500 => small,
             501..=2_000 => Sizes { inducing: 300, start_steps: 1_000, steps: 1_000, draws: 2, ..small },
-            _ if noises == 0 => {
+            _ if !of_classes => {
                 Sizes { inducing: 400, start_steps: 2_000, steps: 4_000, draws: 2, batch: 1_000, rate: 1e-2 }
             }
             _ => Sizes { inducing: 300, start_steps: 2_000, steps: 3_000, draws: 2, batch: 1_000, rate: 1e-2 },
         };
-        let sizes = match self {
+        match self {
             Effort::Quick => {
                 let (start_steps, steps) = (normal.start_steps / 2, normal.steps / 3);
                 Sizes { inducing: 100, start_steps, steps, ..normal }
@@ -51,9 +51,6 @@ impl Effort {
                 let (start_steps, steps) = (2 * normal.start_steps, 4 * normal.steps);
                 Sizes { inducing: normal.inducing + 200, start_steps, steps, ..normal }
             }
-        };
-        let affordable = if rows <= 2_000 { 3.0 } else { 6.0 };
-        let fewer = (affordable / noises as f64).sqrt().min(1.0);
-        Sizes { inducing: (sizes.inducing as f64 * fewer).round() as u64, ..sizes }
+        }
     }
 }

@@ -48,6 +48,8 @@ pub struct Fit {
 pub enum Moment<'a> {
     /// The likelihood, or how often labels count, has been chosen: what it is better by.
     Noise(&'a str),
+    /// A network is trained with this temperature, to find how sure to be of classes. The answer does not count.
+    Try(f64),
     /// A step of the limit that is trained first.
     Start {
         /// The step.
@@ -110,22 +112,15 @@ impl Fit {
     fn drive(&self, prepared: Prepared, keeping: Keeping<'_>, watch: Watch<'_>) -> Result<Fitted, Error> {
         let digest = prepared.digest();
         let Prepared { train, held_out, mut card } = prepared;
-        let (train, kept) = card.settings.calibration_rows(&self.registry, train);
-        if let Some(kept) = kept.as_ref().filter(|_| self.config.model.temperature.is_none()) {
-            let chosen = self.choose_temperature(&card.settings, &train, kept)?;
-            watch(Moment::Noise(&chosen.line));
-            (card.settings.temperature, card.noise) = (chosen.value, Some(chosen.line));
+        match &keeping {
+            Keeping::Resume(checkpoint) => checkpoint.decided.clone().restore(&mut card),
+            _ => self.find_confidence(&mut card, &train, watch)?,
         }
+        let (train, kept) = card.settings.kept(&self.registry, train);
         let (mut model, state, mut run) = match keeping {
             Keeping::Nothing => (self.start(&mut card, &train, watch)?, None, None),
             Keeping::Begin(order) => (self.start(&mut card, &train, watch)?, None, Some(Run::begin(order)?)),
-            Keeping::Resume(checkpoint) => {
-                if card.settings.likelihood == AUTO {
-                    card.settings.likelihood = checkpoint.model.architecture().likelihood.name();
-                    card.noise = checkpoint.noise;
-                }
-                (checkpoint.model, Some(checkpoint.state), Some(checkpoint.run))
-            }
+            Keeping::Resume(checkpoint) => (checkpoint.model, Some(checkpoint.state), Some(checkpoint.run)),
         };
         let options = card.settings.train_options();
         let mut course = run.as_mut().map_or(Course::default(), |run| std::mem::take(&mut run.course));
@@ -144,7 +139,7 @@ impl Fit {
             }
             let stopped = !watch(Moment::Train { step: &step, steps: options.steps });
             if let Some(run) = run.as_mut().filter(|_| stopped || saved.elapsed() >= every) {
-                run.checkpoint(trainer.model(), trainer.state(), &digest, card.noise.as_deref())?;
+                run.checkpoint(trainer.model(), trainer.state(), &digest, &card)?;
                 saved = Instant::now();
             }
             if stopped {
@@ -153,7 +148,7 @@ impl Fit {
         }
         if let Some(run) = &mut run {
             // whatever happens to what follows, the run can be gone on with
-            run.checkpoint(trainer.model(), trainer.state(), &digest, card.noise.as_deref())?;
+            run.checkpoint(trainer.model(), trainer.state(), &digest, &card)?;
         }
         model.release_memory();
         let tensors = BTreeMap::from([(Course::NAME.to_string(), course.tensor())]);

@@ -1,9 +1,10 @@
 //! A model for tables: it predicts, is judged, written and read.
 
+use crate::confidence::calibrate;
 use crate::judge::Judged;
 use crate::noise::noise_column;
 use crate::prepare::check_targets;
-use crate::{BoundParts, Calibrated, Card, Error, Metrics, Predictions};
+use crate::{BoundParts, Card, Error, Metrics, Predictions};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::file::{self, Companion, Tensor};
@@ -19,9 +20,6 @@ use std::path::Path;
 const BOUND_WORK: usize = 1_000_000;
 /// Rows that are judged at once, after which is told how far it is: so many that the draws, made anew for them, cost little.
 const JUDGED_ROWS: usize = 1_024;
-
-/// Posterior draws by which it is found how sure to be.
-const CALIBRATION_DRAWS: usize = 16;
 
 /// A fitted model with what it takes to use it on tables. Several threads may share it.
 pub struct Fitted {
@@ -166,7 +164,9 @@ impl Fitted {
         let draws = (BOUND_WORK / train.points()).clamp(2, 100);
         let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
         self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
-        self.card.calibration = kept.map(|kept| self.calibrate(kept)).transpose()?;
+        if let Some(kept) = kept {
+            self.card.calibration = Some(calibrate(&self.model, kept, self.card.settings.seed)?);
+        }
         if let Some(judged) = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten() {
             self.card.evaluation = Some(judged.metrics());
             let kept = judged.kept();
@@ -174,27 +174,6 @@ impl Fitted {
             self.tensors.extend(kept);
         }
         Ok(())
-    }
-
-    /// How sure to be of classes, by rows that were not learned from.
-    fn calibrate(&self, kept: &Dataset) -> Result<Calibrated, Error> {
-        let key = Key::new(self.card.settings.seed).step(u64::MAX - 1);
-        let predictions = self.model.predict(kept.inputs().as_ref(), CALIBRATION_DRAWS, key)?;
-        let targets: Vec<&[f64]> = (0..kept.points()).map(|n| kept.y(n)).collect();
-        let found = Calibration::of(&predictions, &targets);
-        let ([before, after], [own, calibrated]) = (found.scores, found.confidence);
-        let line = match after - before {
-            gain if gain < 5e-4 => {
-                format!("probabilities are as sure as the posterior: {after:.3} nats a row kept for this")
-            }
-            _ => {
-                let surer = if calibrated > own { "surer" } else { "less sure" };
-                format!(
-                    "probabilities are {surer} than the posterior: {after:.3} nats a row kept for this instead of {before:.3}"
-                )
-            }
-        };
-        Ok(Calibrated { latents: found.calibration, line })
     }
 
     /// Judges rows in their order, some at a time; none if there are none.

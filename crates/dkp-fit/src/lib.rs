@@ -25,6 +25,7 @@
 mod card;
 mod choice;
 mod columns;
+mod confidence;
 mod config;
 mod effort;
 mod error;

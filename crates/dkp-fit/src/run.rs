@@ -1,7 +1,7 @@
 //! The folder of a run: its settings, its course, and a checkpoint to go on from.
 
 use crate::fit::Course;
-use crate::{Config, Error, Fit, Prepared};
+use crate::{Calibrated, Card, Config, Error, Fit, Prepared};
 use dkp::Registry;
 use dkp::file::{self, Companion, Loaded, write_atomically};
 use dkp::model::Model;
@@ -70,11 +70,37 @@ pub struct Checkpoint {
     pub(crate) run: Run,
     pub(crate) model: Model,
     pub(crate) state: State,
-    /// Why the likelihood was chosen.
-    pub(crate) noise: Option<String>,
+    /// What was open in its settings.
+    pub(crate) decided: Decided,
     /// The digest of its data.
     digest: String,
     data: PathBuf,
+}
+
+/// What a fit has decided before its first step.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Decided {
+    likelihood: String,
+    temperature: f64,
+    noise: Option<String>,
+    calibration: Option<Calibrated>,
+}
+
+impl Decided {
+    fn of(card: &Card) -> Decided {
+        Decided {
+            likelihood: card.settings.likelihood.clone(),
+            temperature: card.settings.temperature,
+            noise: card.noise.clone(),
+            calibration: card.calibration.clone(),
+        }
+    }
+
+    pub(crate) fn restore(self, card: &mut Card) {
+        let Decided { likelihood, temperature, noise, calibration } = self;
+        (card.settings.likelihood, card.settings.temperature) = (likelihood, temperature);
+        (card.noise, card.calibration) = (noise, calibration);
+    }
 }
 
 const SETTINGS: &str = "settings.toml";
@@ -130,15 +156,10 @@ impl Run {
     }
 
     /// Writes a checkpoint.
-    pub(crate) fn checkpoint(
-        &mut self,
-        model: &Model,
-        state: &State,
-        digest: &str,
-        noise: Option<&str>,
-    ) -> Result<(), Error> {
+    pub(crate) fn checkpoint(&mut self, model: &Model, state: &State, digest: &str, card: &Card) -> Result<(), Error> {
         self.metrics.flush().map_err(|source| Error::Write { path: self.folder.clone(), source })?;
-        let companion = Companion { metadata: json!({ "data": digest, "noise": noise }), ..Companion::default() };
+        let companion =
+            Companion { metadata: json!({ "data": digest, "decided": Decided::of(card) }), ..Companion::default() };
         file::save_run(&self.folder.join(CHECKPOINT), model, state, &companion).map_err(Error::of_save)
     }
 
@@ -161,7 +182,11 @@ impl Checkpoint {
         }
         let (Loaded { model, companion }, state) = file::load_run_with(&folder.join(CHECKPOINT), registry)?;
         let digest = companion.metadata["data"].as_str().unwrap_or_default().to_string();
-        let noise = companion.metadata["noise"].as_str().map(str::to_string);
+        let decided = serde_json::from_value(companion.metadata["decided"].clone());
+        let decided = decided.map_err(|_| {
+            let reason = "the checkpoint is of another version of this program: begin anew".to_string();
+            Error::Run { folder: folder.to_path_buf(), reason }
+        })?;
         let path = folder.join(METRICS);
         let done = |l: &Value| l["step"].as_u64().is_some_and(|s| s < state.step);
         let lines: Vec<Value> = steps(folder)?.into_iter().filter(done).collect();
@@ -170,7 +195,7 @@ impl Checkpoint {
         write_atomically(&path, text.as_bytes()).map_err(failed)?;
         let metrics = BufWriter::new(File::options().append(true).open(&path).map_err(failed)?);
         let run = Run { folder: folder.to_path_buf(), out: order.out, metrics, course: course(&lines) };
-        Ok(Checkpoint { run, model, state, noise, digest, data: order.data })
+        Ok(Checkpoint { run, model, state, decided, digest, data: order.data })
     }
 
     /// The next step's number.

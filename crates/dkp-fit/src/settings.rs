@@ -2,14 +2,12 @@
 
 use crate::{Choices, Error, Scaling};
 use dkp::Registry;
-use dkp::data::Dataset;
 use dkp::kernels::Kernel;
 use dkp::likelihoods::TargetKind;
 use dkp::model::{Architecture, FamilyOptions};
 use dkp::params::Parameters;
 use dkp::processes::InverseWishart;
 use dkp::train::{Schedule, Start, TrainOptions};
-use dkp_tape::random::Key;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -21,12 +19,6 @@ const FAMILY_OF_CLASSES: &str = "nngp";
 pub const KERNEL: &str = "sqexp";
 /// Hidden layers.
 const LAYERS: u64 = 1;
-/// Rows from which on a tenth of them, at most so many, are kept to find how sure to be of classes: their number times that of classes is about this.
-const FEWEST_CALIBRATED: usize = 300;
-const CALIBRATED: [usize; 2] = [200, 1_000];
-const CALIBRATION_WORK: usize = 5_000;
-/// Classes that have a noise of their pseudo-targets each, at most: with more, too few inducing points would be left.
-const MOST_NOISES: usize = 30;
 /// Features of a deep Gaussian process's layers, or the width of a deep Wishart process's: as many as the data have, at most this.
 const WIDEST: usize = 30;
 /// Posterior draws for the held-out rows, and for judging a table.
@@ -96,8 +88,8 @@ impl Settings {
         likelihood: String,
     ) -> Result<Settings, Error> {
         let named = registry.likelihood(&likelihood).ok();
-        let of_classes = named.filter(|l| l.target_kind() == TargetKind::Class).map(|l| l.latents());
-        let family = c.family.as_deref().unwrap_or(if of_classes.is_some() { FAMILY_OF_CLASSES } else { FAMILY });
+        let of_classes = named.is_some_and(|l| l.target_kind() == TargetKind::Class);
+        let family = c.family.as_deref().unwrap_or(if of_classes { FAMILY_OF_CLASSES } else { FAMILY });
         let family = registry.family(family).map_err(|e| Error::named("family", e))?;
         let posterior = c.posterior.as_deref().unwrap_or(family.posteriors[0]);
         if !family.posteriors.contains(&posterior) {
@@ -105,9 +97,7 @@ impl Settings {
             return Err(Error::setting("posterior", posterior, reason));
         }
         let options = TrainOptions::default();
-        let share_noise = c.share_noise.unwrap_or(of_classes.is_none_or(|classes| classes > MOST_NOISES));
-        let noises = of_classes.map(|classes| if share_noise { 1 } else { classes });
-        let sizes = c.effort.unwrap_or_default().sizes(points, noises.unwrap_or(0));
+        let sizes = c.effort.unwrap_or_default().sizes(points, of_classes);
         let layers = c.layers.unwrap_or(LAYERS);
         let kernel = match c.kernel.as_slice() {
             [] => vec![KERNEL.to_string()],
@@ -130,7 +120,7 @@ impl Settings {
             omega: c.omega.unwrap_or(features * features <= points),
             inducing: c.inducing.unwrap_or(sizes.inducing).min(points as u64),
             scale_features: c.scale_features.unwrap_or(scaling != Scaling::Shared),
-            share_noise,
+            share_noise: c.share_noise.unwrap_or(true),
             steps: c.steps.unwrap_or(sizes.steps),
             draws: c.draws.unwrap_or(sizes.draws),
             batch: c.batch.unwrap_or(sizes.batch),
@@ -177,18 +167,6 @@ impl Settings {
         architecture.scale_features = self.scale_features;
         architecture.share_noise = self.share_noise;
         Ok(architecture)
-    }
-
-    /// Rows that are learned from, and for classes, where rows are many enough, those by which it is found how sure to be.
-    pub(crate) fn calibration_rows(&self, registry: &Registry, rows: Dataset) -> (Dataset, Option<Dataset>) {
-        let likelihood = registry.likelihood(&self.likelihood).ok();
-        let Some(likelihood) = likelihood.filter(|l| l.target_kind() == TargetKind::Class) else { return (rows, None) };
-        if rows.points() < FEWEST_CALIBRATED {
-            return (rows, None);
-        }
-        let most = (CALIBRATION_WORK / likelihood.latents()).clamp(CALIBRATED[0], CALIBRATED[1]);
-        let (learned, kept) = rows.without(most.min(rows.points() / 10), Key::new(self.seed).step(u64::MAX - 2));
-        (learned, Some(kept))
     }
 
     /// Where training starts.
@@ -260,22 +238,12 @@ mod tests {
             Settings::resolve(&choices, &Registry::default(), points, features, scaling, likelihood.into()).unwrap()
         };
         let digits = resolve(1437, 64, Scaling::Shared, "categorical(10)");
-        // 300·√(3/10)
-        assert_eq!(
-            (digits.inducing, digits.omega, digits.share_noise, digits.scale_features),
-            (164, false, false, false)
-        );
+        assert_eq!((digits.inducing, digits.omega, digits.scale_features), (300, false, false));
         let numbers = resolve(1437, 13, Scaling::Own, "gaussian");
-        assert_eq!(
-            (numbers.inducing, numbers.omega, numbers.share_noise, numbers.scale_features),
-            (300, true, true, true)
-        );
+        assert_eq!((numbers.inducing, numbers.omega, numbers.scale_features), (300, true, true));
         // where classes are learned an infinitely wide network is better
         assert_eq!((digits.family.as_str(), numbers.family.as_str()), ("nngp", FAMILY));
-        // more classes than noises are affordable for share one, and keep their inducing points
-        let many = resolve(1437, 64, Scaling::Own, "categorical(400)");
-        assert_eq!((many.inducing, many.share_noise), (300, true));
-        let large = [("gaussian", 400, 4000), ("bernoulli", 300, 3000), ("categorical(24)", 150, 3000)];
+        let large = [("gaussian", 400, 4000), ("bernoulli", 300, 3000), ("categorical(24)", 300, 3000)];
         for (likelihood, inducing, steps) in large {
             let settings = resolve(10_000, 10, Scaling::Own, likelihood);
             assert_eq!((settings.inducing, settings.steps, settings.rate), (inducing, steps, 1e-2), "{likelihood}");

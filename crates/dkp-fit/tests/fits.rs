@@ -4,7 +4,9 @@
 mod laplace;
 
 use dkp::likelihoods::Scalar;
-use dkp_fit::{Error, Fit, Fitted, Metrics, Moment, Predictions, ReadOptions, Scaling, Table, Values};
+use dkp_fit::{
+    Checkpoint, Error, Fit, Fitted, Metrics, Moment, Order, Predictions, ReadOptions, Scaling, Table, Values,
+};
 use laplace::Laplace;
 use std::sync::Arc;
 
@@ -122,26 +124,77 @@ fn classes_have_their_names() {
     assert_eq!(m.rows, 9);
 }
 
+fn steep(rows: std::ops::Range<usize>) -> Columns {
+    vec![("steep", rows.clone().map(|i| rooms(i).powi(9)).collect::<Vec<_>>().into()), features(rows)[1].clone()]
+}
+
+fn steep_kinds(rows: std::ops::Range<usize>) -> Table {
+    let kinds: Vec<&str> = rows.clone().map(kind).collect();
+    Table::from_columns([steep(rows), vec![("kind", kinds.into())]].concat(), &[]).unwrap()
+}
+
+/// How sure to be is found by networks for which parts of the rows are left out in turn, and the model learns from all of them; another kind of model
+/// keeps a tenth. A run that is resumed has found it already.
+#[test]
+fn confidence_comes_from_rows_that_were_not_learned_from() {
+    let table = steep_kinds(0..400);
+    let watched = |fit: &Fit| {
+        let mut tried = Vec::new();
+        let watch = &mut |moment: Moment<'_>| {
+            if let Moment::Try(temperature) = moment {
+                tried.push(temperature);
+            }
+            true
+        };
+        let fitted = fit.train(fit.prepare(&table, None).unwrap(), watch).unwrap();
+        (fitted.card, tried)
+    };
+    let mut fit = quick("kind");
+    let (card, tried) = watched(&fit);
+    // 360 rows are left to learn from: five parts, of which the first is tried at two temperatures or more
+    assert!(card.calibration.unwrap().line.contains(" for 360 rows not learned from"));
+    assert!((6..=8).contains(&tried.len()) && tried.starts_with(&[1.0, 0.2]), "{tried:?}");
+    assert!(tried.ends_with(&[card.settings.temperature; 4]) && tried.contains(&card.settings.temperature));
+    fit.config.model.temperature = Some(0.3);
+    let (card, tried) = watched(&fit);
+    assert_eq!((card.settings.temperature, card.noise, tried), (0.3, None, vec![0.3; 5]));
+    fit.config.model.family = Some("diwp".to_string());
+    let (card, tried) = watched(&fit);
+    assert!(card.calibration.unwrap().line.contains(" for 36 rows not learned from") && tried.is_empty());
+
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("kinds.csv"), folder.path().join("kinds.dkp"));
+    let row = |i: usize| format!("{},{}\n", rooms(i).powi(9), kind(i));
+    std::fs::write(&data, "steep,kind\n".to_string() + &(0..400).map(row).collect::<String>()).unwrap();
+    let fit = quick("kind");
+    let order = Order::new(&data, &out, fit.config.clone()).unwrap();
+    let stop = &mut |moment: Moment<'_>| !matches!(moment, Moment::Train { step, .. } if step.step == 9);
+    let stopped = fit.train_in_files(order.prepare(&fit).unwrap(), &order, stop).err();
+    assert!(matches!(stopped, Some(Error::Stopped { step: 10, .. })), "{stopped:?}");
+    let checkpoint = Checkpoint::open(&Order::folder_for(&out), &fit.registry).unwrap();
+    let watch = &mut |moment: Moment<'_>| {
+        assert!(!matches!(moment, Moment::Try(_) | Moment::Start { .. }));
+        true
+    };
+    let resumed = fit.resume(order.prepare(&fit).unwrap(), checkpoint, watch).unwrap();
+    let whole = fit.train(order.prepare(&fit).unwrap(), &mut |_| true).unwrap();
+    assert_eq!(resumed.model.parameters(), whole.model.parameters());
+    assert_eq!(resumed.card, whole.card);
+}
+
 /// How columns are scaled, and how sure probabilities are, belong to the file: what was found is what counts after loading.
 #[test]
 fn scales_and_calibration_are_kept() {
-    let columns = |rows: std::ops::Range<usize>| -> Columns {
-        vec![("steep", rows.clone().map(|i| rooms(i).powi(9)).collect::<Vec<_>>().into()), features(rows)[1].clone()]
-    };
-    let table = |rows: std::ops::Range<usize>| {
-        let kinds: Vec<&str> = rows.clone().map(kind).collect();
-        Table::from_columns([columns(rows), vec![("kind", kinds.into())]].concat(), &[]).unwrap()
-    };
     let mut fit = quick("kind");
     fit.config.table.scaling = Some(Scaling::Ranks);
-    let fitted = fit.run(&table(0..400)).unwrap();
+    let fitted = fit.run(&steep_kinds(0..400)).unwrap();
     let calibrated = fitted.card.calibration.as_ref().expect("classes are calibrated");
     assert!(calibrated.line.starts_with("probabilities are "), "{calibrated:?}");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flats.dkp");
     fitted.save(&path).unwrap();
     let loaded = Fitted::load(&path).unwrap();
-    let new = Table::from_columns(columns(5..25), &[]).unwrap();
+    let new = Table::from_columns(steep(5..25), &[]).unwrap();
     let probabilities = |f: &Fitted| {
         let p = f.predict(&new, 10, 0).unwrap();
         (0..p.rows()).map(|n| p.probabilities(n).unwrap()).collect::<Vec<_>>()
@@ -152,7 +205,7 @@ fn scales_and_calibration_are_kept() {
     uncalibrated.card.calibration = None;
     assert_ne!(probabilities(&uncalibrated), probabilities(&fitted));
     // nor are numbers calibrated, nor few rows
-    assert!(fit.run(&table(0..ROWS)).unwrap().card.calibration.is_none());
+    assert!(fit.run(&steep_kinds(0..ROWS)).unwrap().card.calibration.is_none());
     assert!(quick("price").run(&prices()).unwrap().card.calibration.is_none());
 }
 
@@ -183,6 +236,7 @@ fn a_fit_is_watched_and_can_be_stopped() {
             Moment::Begin => assert_eq!((start, steps), (60, 0)),
             Moment::Judge { done, rows } => judged.push((done, rows)),
             Moment::Noise(line) => assert!(line.starts_with("noise"), "{line}"),
+            Moment::Try(_) => panic!("prices are not classes"),
             Moment::ColdStart(error) => panic!("{error}"),
         }
         true

@@ -142,10 +142,15 @@ impl Dataset {
         order
     }
 
-    /// The data without some points at random, and those points.
-    pub fn without(&self, count: usize, key: Key) -> (Dataset, Dataset) {
+    /// Points at random in parts of this size; those that fill no part are in none.
+    pub fn parts(&self, size: usize, key: Key) -> Vec<Vec<usize>> {
+        shuffled(self.points(), key, 200).chunks_exact(size.max(1)).map(<[usize]>::to_vec).collect()
+    }
+
+    /// The data without some points, and those points, both in their order.
+    pub fn without(&self, points: &[usize]) -> (Dataset, Dataset) {
         let mut taken = vec![false; self.points()];
-        self.sample(count.min(self.points() - 1), key).into_iter().for_each(|n| taken[n] = true);
+        points.iter().for_each(|&n| taken[n] = true);
         let part = |wanted: bool| {
             let rows = || (0..self.points()).filter(|&n| taken[n] == wanted);
             let x = rows().flat_map(|n| self.x(n).iter().copied()).collect();
@@ -244,14 +249,18 @@ mod tests {
     fn points_that_are_taken_out_are_missing_from_the_rest() {
         let count = |_: usize, n: usize| n as f64;
         let data = Dataset::new(Mat::from_fn(2, 50, count).as_ref(), Mat::from_fn(1, 50, count).as_ref()).unwrap();
-        let (rest, taken) = data.without(7, Key::new(3));
+        let parts = data.parts(7, Key::new(3));
+        assert_eq!((parts.len(), &parts), (7, &data.parts(7, Key::new(3))));
+        let mut seen: Vec<usize> = parts.iter().flatten().copied().collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert!(seen.len() == 49 && data.parts(51, Key::new(3)).is_empty());
+        let (rest, taken) = data.without(&parts[0]);
         assert_eq!((rest.points(), taken.points()), (43, 7));
         let mut all: Vec<f64> = [&rest, &taken].iter().flat_map(|d| (0..d.points()).map(|n| d.y(n)[0])).collect();
         all.sort_by(f64::total_cmp);
         assert_eq!(all, (0..50).map(f64::from).collect::<Vec<_>>());
-        assert!((0..7).all(|n| taken.x(n) == [taken.y(n)[0]; 2]) && data.without(7, Key::new(3)).1 == taken);
-        // something is always left
-        assert_eq!(data.without(99, Key::new(0)).0.points(), 1);
+        assert!((0..7).all(|n| taken.x(n) == [taken.y(n)[0]; 2]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! How sure predictions of classes should be.
 
 use super::Prediction;
+use crate::data::Dataset;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -41,13 +42,17 @@ impl Calibration {
     /// Predictions as they are.
     pub const NONE: Calibration = Calibration { scale: 1.0, doubt: 1.0 };
 
-    /// The one under which these predictions make what was observed, `y` of each point, most probable.
-    pub fn of(predictions: &Prediction, y: &[&[f64]]) -> Calibrating {
+    /// The one under which predictions make what was observed most probable: `parts` of the data, each with what a model that had not seen it said.
+    pub fn of(parts: &[(Prediction, Dataset)]) -> Calibrating {
+        let points = parts.iter().map(|(_, data)| data.points()).sum::<usize>().max(1) as f64;
         let score = |calibration: Calibration| {
-            let predictions = predictions.clone().calibrated(calibration);
             let prior = -0.5 * (calibration.scale.ln() / SPREAD).powi(2);
-            let logs: Vec<f64> = y.par_iter().enumerate().map(|(n, y)| predictions.log_density(n, y)).collect();
-            (logs.iter().sum::<f64>() + prior) / y.len().max(1) as f64
+            let fit = |(predictions, data): &(Prediction, Dataset)| {
+                let predictions = predictions.clone().calibrated(calibration);
+                let log = |n: usize| predictions.log_density(n, data.y(n));
+                (0..data.points()).into_par_iter().map(log).collect::<Vec<f64>>().iter().sum::<f64>()
+            };
+            (parts.iter().map(fit).sum::<f64>() + prior) / points
         };
         let before = score(Calibration::NONE);
         let mut best = (Calibration::NONE, before);
@@ -60,15 +65,18 @@ impl Calibration {
                 break;
             }
         }
-        let confidence = [Calibration::NONE, best.0].map(|c| confidence(&predictions.clone().calibrated(c)));
+        let confidence = [Calibration::NONE, best.0].map(|c| {
+            let sum = |(predictions, _): &(Prediction, Dataset)| confidence(&predictions.clone().calibrated(c));
+            parts.iter().map(sum).sum::<f64>() / points
+        });
         Calibrating { calibration: best.0, scores: [before, best.1], confidence }
     }
 }
 
-/// The mean probability of the most probable class; NaN where there are no classes.
+/// The probabilities of the most probable classes, summed over points; NaN where there are no classes.
 fn confidence(predictions: &Prediction) -> f64 {
     let largest = |n: usize| predictions.probabilities(n).map_or(f64::NAN, |p| p.into_iter().fold(0.0, f64::max));
-    (0..predictions.points()).map(largest).sum::<f64>() / predictions.points() as f64
+    (0..predictions.points()).map(largest).sum()
 }
 
 /// Where a function with one peak is largest, and its value there: golden sections.

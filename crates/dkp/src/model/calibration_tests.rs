@@ -1,8 +1,10 @@
 //! How sure predictions of classes should be.
 
 use super::*;
+use crate::data::Dataset;
 use crate::likelihoods::{Bernoulli, Categorical, Likelihood, Scalar};
 use dkp_tape::random::{Key, fill_normal};
+use faer::{Mat, MatRef};
 use std::sync::Arc;
 
 /// Latents of three classes, from which labels are drawn, and a posterior that shrinks them and is broader than they are known.
@@ -24,41 +26,46 @@ fn calibration_finds_how_sure_to_be() {
             })
             .unwrap_or(classes - 1) as f64
     };
-    let labels: Vec<[f64; 1]> = (0..n).map(|i| [label(i)]).collect();
-    let y: Vec<&[f64]> = labels.iter().map(|l| l.as_slice()).collect();
-    let predictions = |scale: f64, variance: f64, between: f64| {
-        let of_draw = |i: usize, s: usize| {
-            let moved = move |c| scale * latent(i, c) + between * if s == 0 { 1.0 } else { -1.0 };
-            (0..classes).map(moved).chain(vec![variance; classes])
+    let labelled = |points: &[usize]| {
+        let y: Vec<f64> = points.iter().map(|&i| label(i)).collect();
+        Dataset::new(Mat::zeros(1, y.len()).as_ref(), MatRef::from_column_major_slice(&y, 1, y.len())).unwrap()
+    };
+    // as two parts of the data
+    let parts = |scale: f64, variance: f64| -> Vec<(Prediction, Dataset)> {
+        let of_draw = |i: usize| (0..classes).map(move |c| scale * latent(i, c)).chain(vec![variance; classes]);
+        let part = |points: Vec<usize>| {
+            let components = points.iter().flat_map(|&i| (0..draws).flat_map(move |_| of_draw(i))).collect();
+            (Prediction::from_components(likelihood.clone(), vec![], draws, components), labelled(&points))
         };
-        let components = (0..n).flat_map(|i| (0..draws).flat_map(move |s| of_draw(i, s))).collect();
-        Prediction::from_components(likelihood.clone(), vec![], draws, components)
+        vec![part((0..n / 4).collect()), part((n / 4..n).collect())]
     };
     // right as they are
-    let Calibrating { calibration: right, scores, .. } = Calibration::of(&predictions(1.0, 0.0, 0.0), &y);
+    let Calibrating { calibration: right, scores, .. } = Calibration::of(&parts(1.0, 0.0));
     assert!((right.scale - 1.0).abs() < 0.1 && scores[1] - scores[0] < 2e-3, "{right:?} {scores:?}");
     // half as far from zero as they should be
-    let Calibrating { calibration: half, scores, confidence } = Calibration::of(&predictions(0.5, 0.0, 0.0), &y);
+    let Calibrating { calibration: half, scores, confidence } = Calibration::of(&parts(0.5, 0.0));
     assert!(confidence[1] > confidence[0] + 0.05, "{confidence:?}");
     assert!((half.scale - 2.0).abs() < 0.2 && scores[1] - scores[0] > 0.02, "{half:?} {scores:?}");
     // uncertain though they are known
-    let Calibrating { calibration: broad, scores, .. } = Calibration::of(&predictions(1.0, 4.0, 0.0), &y);
+    let Calibrating { calibration: broad, scores, .. } = Calibration::of(&parts(1.0, 4.0));
     assert!(
         broad.doubt < 0.3 && (broad.scale - 1.0).abs() < 0.2 && scores[1] - scores[0] > 0.05,
         "{broad:?} {scores:?}"
     );
-    let sure = predictions(1.0, 4.0, 0.0).calibrated(broad);
-    let log = |p: &Prediction| y.iter().enumerate().map(|(i, y)| p.log_density(i, y)).sum::<f64>() / n as f64;
-    assert!((log(&sure) - log(&predictions(1.0, 0.0, 0.0))).abs() < 0.01);
+    let log = |parts: Vec<(Prediction, Dataset)>, calibration: Calibration| {
+        let calibrated = |(p, d): (Prediction, Dataset)| (p.calibrated(calibration), d);
+        let sum = |(p, d): (Prediction, Dataset)| (0..d.points()).map(|i| p.log_density(i, d.y(i))).sum::<f64>();
+        parts.into_iter().map(calibrated).map(sum).sum::<f64>() / n as f64
+    };
+    assert!((log(parts(1.0, 4.0), broad) - log(parts(1.0, 0.0), Calibration::NONE)).abs() < 0.01);
     // no rows, or a few that are all right, do not make it certain
-    assert_eq!(Calibration::of(&predictions(1.0, 1.0, 0.0), &[]).calibration, Calibration::NONE);
+    assert_eq!(Calibration::of(&[]).calibration, Calibration::NONE);
     let few: Vec<usize> =
         (0..n).filter(|&i| label(i) == 0.0 && latent(i, 0) > latent(i, 1).max(latent(i, 2))).take(5).collect();
     let components =
         few.iter().flat_map(|&i| (0..classes).map(move |c| latent(i, c)).chain([1.0; 3]).collect::<Vec<_>>()).collect();
-    let few_y: Vec<&[f64]> = few.iter().map(|&i| labels[i].as_slice()).collect();
-    let timid =
-        Calibration::of(&Prediction::from_components(likelihood.clone(), vec![], 1, components), &few_y).calibration;
+    let predictions = Prediction::from_components(likelihood.clone(), vec![], 1, components);
+    let timid = Calibration::of(&[(predictions, labelled(&few))]).calibration;
     assert!(timid.scale < 3.0, "{timid:?}");
 }
 
