@@ -176,7 +176,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "N", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kl_warm_up: Option<u64>,
-    /// The weight of divergences in training: 1 is the bound, and with less every target counts as several [default: 1, or for classes 0.2 if rows that are kept for it are then more probable].
+    /// The weight of divergences in training: 1 is the bound, and with less every target counts as several [default: 1, or for classes as far below, down to 0.01, as rows that were not learned from prefer].
     #[arg(long, value_name = "T", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,

@@ -483,21 +483,22 @@ fn noise_that_varies_is_found_and_constant_noise_too() {
         let found: Vec<f64> = (0..points).map(|n| prediction.moments(n, 0).noise.sqrt()).collect();
         (found, model.bound(&data, 1, Key::new(0)).unwrap().total)
     };
-    let varying = || -> Arc<dyn Likelihood> { Arc::new(VaryingNoise::new(1)) };
     let grows = |x: f64| 0.1 * (0.3 * (x + 3.0) * 10_f64.ln() / 1.8).exp();
-    let (found, bound) = fitted(&grows, varying());
-    let (_, one) = fitted(&grows, Arc::new(Gaussian::new(1)));
-    assert!(bound > one + 0.2, "{bound} and {one}");
-    // about 60 points tell of the noise at each place: a deviation is known to 10 %
-    for n in [40, 130, 200, 270, 360] {
-        let ratio = (found[n] / grows(x[(0, n)])).ln();
-        assert!(ratio.abs() < 0.35, "{n}: {} and {}", found[n], grows(x[(0, n)]));
-    }
-    let (found, bound) = fitted(&|_| 0.3, varying());
-    let (_, one) = fitted(&|_| 0.3, Arc::new(Gaussian::new(1)));
-    assert!(bound > one - 0.01, "{bound} and {one}");
-    for n in [20, 130, 200, 270, 380] {
-        assert!((found[n] / 0.3).ln().abs() < 0.2, "{n}: {}", found[n]);
+    let one = |deviation| fitted(deviation, Arc::new(Gaussian::new(1))).1;
+    let (one_of_growing, one_of_constant) = (one(&grows), one(&|_| 0.3));
+    for (varying, cost) in [(VaryingNoise::new(1), 0.01), (VaryingNoise::heavy(1), 0.02)] {
+        let (found, bound) = fitted(&grows, Arc::new(varying));
+        assert!(bound > one_of_growing + 0.2, "{bound} and {one_of_growing}");
+        // about 60 points tell of the noise at each place: a deviation is known to 10 %
+        for n in [40, 130, 200, 270, 360] {
+            let ratio = (found[n] / grows(x[(0, n)])).ln();
+            assert!(ratio.abs() < 0.35, "{n}: {} and {}", found[n], grows(x[(0, n)]));
+        }
+        let (found, bound) = fitted(&|_| 0.3, Arc::new(varying));
+        assert!(bound > one_of_constant - cost, "{bound} and {one_of_constant}");
+        for n in [20, 130, 200, 270, 380] {
+            assert!((found[n] / 0.3).ln().abs() < 0.2, "{n}: {}", found[n]);
+        }
     }
 }
 
