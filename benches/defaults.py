@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -45,32 +46,39 @@ def tables(folder, data, name, split, validate):
     return paths
 
 
+def core_seconds():
+    """What programs that have ended used of processors, whatever else ran on the machine."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
+
+
 def run(folder, arguments, flags, name, split):
     train, test = tables(folder, pathlib.Path(os.environ["DKP_UCI"]), name, split, arguments.validate)
     model = folder / f"{name}-{split}.dkp"
     command = [BINARY, "train", train, "--target", "y", "--test", test, "--out", model, "--force"]
-    begun = time.time()
+    begun, used = time.time(), core_seconds()
     done = subprocess.run(command + ["--threads", str(arguments.threads)] + flags, capture_output=True, text=True)
-    seconds = time.time() - begun
+    seconds, used = time.time() - begun, core_seconds() - used
     if done.returncode != 0:
         sys.exit(f"{name}, split {split}: {done.stderr}")
     card = json.loads(subprocess.run([BINARY, "inspect", "--json", model], check=True, capture_output=True, text=True).stdout)
     steps = [json.loads(line) for line in model.with_suffix(".run").joinpath("metrics.jsonl").read_text().splitlines()]
     trouble = [sum(s["failure"] is not None for s in steps), sum(s["rolled_back"] for s in steps), sum(s["jitter"] for s in steps)]
-    return {"set": name, "split": split, "flags": flags, "validate": arguments.validate, "seconds": round(seconds), "trouble": trouble, "card": card, "said": done.stderr}
+    return {"set": name, "split": split, "flags": flags, "validate": arguments.validate, "seconds": round(seconds), "core_seconds": round(used), "trouble": trouble, "card": card, "said": done.stderr}
 
 
 def summary(lines):
     """A line a set: means over its splits, with their standard error."""
-    print(f"{'set':9} {'splits':>6} {'log-likelihood':>16} {'in 90 %':>8} {'bound':>8} {'seconds':>8} {'trouble':>8}  each split")
+    print(f"{'set':9} {'splits':>6} {'log-likelihood':>16} {'in 90 %':>8} {'bound':>8} {'seconds':>8} {'of cores':>8} {'trouble':>8}  each split")
     for name in sorted({line["set"] for line in lines}, key=SETS.index):
         own = sorted((line for line in lines if line["set"] == name), key=lambda line: line["split"])
         each = [line["card"]["evaluation"]["log_likelihood"] for line in own]
         error = statistics.stdev(each) / len(each) ** 0.5 if len(each) > 1 else float("nan")
         inside = statistics.mean(line["card"]["evaluation"]["coverage"]["90%"] for line in own)
         bound = statistics.mean(line["card"]["bound"]["total"] for line in own)
-        seconds, trouble = statistics.mean(line["seconds"] for line in own), sum(sum(line["trouble"]) for line in own)
-        print(f"{name:9} {len(own):6} {statistics.mean(each):8.3f} ± {error:.3f} {100 * inside:6.1f} % {bound:8.3f} {seconds:8.0f} {trouble:8}  {' '.join(f'{v:.3f}' for v in each)}")
+        seconds, used = (statistics.mean(line[key] for line in own) for key in ["seconds", "core_seconds"])
+        trouble = sum(sum(line["trouble"]) for line in own)
+        print(f"{name:9} {len(own):6} {statistics.mean(each):8.3f} ± {error:.3f} {100 * inside:6.1f} % {bound:8.3f} {seconds:8.0f} {used:8.0f} {trouble:8}  {' '.join(f'{v:.3f}' for v in each)}")
 
 
 def main():
