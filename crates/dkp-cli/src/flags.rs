@@ -128,7 +128,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub likelihood: Option<String>,
-    /// Whether a random matrix Ω mixes the inputs of a deep inverse Wishart process, as in the paper [default: where its size is at most the number of rows].
+    /// Whether a random matrix Ω mixes the inputs of a deep inverse Wishart process, as in the paper [default: from 20 rows for each of its elements on].
     #[arg(long, value_name = "BOOL", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omega: Option<bool>,

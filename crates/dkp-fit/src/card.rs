@@ -36,7 +36,7 @@ pub struct Card {
     /// Why the likelihood was chosen, or for classes how often labels count, if these were not named.
     #[serde(default)]
     pub noise: Option<String>,
-    /// How sure predictions of classes are, compared with the posterior of training.
+    /// How sure predictions are, compared with the posterior of training.
     #[serde(default)]
     pub calibration: Option<Calibrated>,
     /// The bound after training.
@@ -48,7 +48,7 @@ pub struct Card {
 /// How sure predictions are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibrated {
-    /// How latents count.
+    /// How latents and numbers count.
     pub latents: Calibration,
     /// What it gains, for people.
     pub line: String,

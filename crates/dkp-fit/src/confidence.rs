@@ -1,4 +1,6 @@
-//! How sure to be of classes, found by rows that were not learned from: how often labels count (the temperature), and how latents do (the calibration).
+//! How sure to be of classes, and of numbers.
+//!
+//! Of classes rows that were not learned from tell it: how often labels count (the temperature), and how latents do (the calibration).
 //!
 //! An infinitely wide network is quick to train. So parts of the rows are left out in turn, networks learn from the others, and the model itself
 //! then learns from all. Other models keep a part, and are calibrated by it when they are trained.
@@ -19,6 +21,8 @@ const JUDGED: usize = 1_000;
 const TEMPERATURES: [f64; 4] = [1.0, 0.2, 0.05, 0.01];
 /// Posterior draws.
 const DRAWS: usize = 16;
+/// Rows that were learned from by which predictions of numbers are judged, at most.
+const LEARNED: usize = 2_000;
 
 /// Predictions of rows that a model had not seen.
 type Judged = (Prediction, Dataset);
@@ -103,6 +107,25 @@ impl Settings {
 /// How sure a trained model should be, by rows that it has not seen.
 pub(crate) fn calibrate(model: &Model, kept: &Dataset, seed: u64) -> Result<Calibrated, Error> {
     Ok(calibrated(&[predicted(model, kept, seed)?]))
+}
+
+/// How sure a trained model of numbers should be, by rows that it has learned from; none if it is as sure as it should be.
+pub(crate) fn narrow(
+    model: &Model,
+    learned: &Dataset,
+    divergence: f64,
+    seed: u64,
+) -> Result<Option<Calibrated>, Error> {
+    if learned.points() < FEWEST {
+        return Ok(None);
+    }
+    let rows = learned.of(&learned.sample(LEARNED, Key::new(seed).step(u64::MAX - 3)));
+    let (prediction, rows) = predicted(model, &rows, seed)?;
+    Ok(Calibration::of_learned(&prediction, &rows, divergence).map(|found| {
+        let share = 100.0 * found.calibration.breadth;
+        let line = format!("predictions are {share:.0} % as broad as the posterior's, which counts what its draws differ by as noise too");
+        Calibrated { latents: found.calibration, line }
+    }))
 }
 
 fn predicted(model: &Model, kept: &Dataset, seed: u64) -> Result<Judged, Error> {

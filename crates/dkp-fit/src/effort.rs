@@ -32,7 +32,7 @@ impl Effort {
     ///
     /// Few draws and more steps go further than the reverse, and so do batches where rows are many; these want a lower rate.
     pub(crate) fn sizes(self, rows: usize, of_classes: bool) -> Sizes {
-        let small = Sizes { inducing: 200, start_steps: 2_000, steps: 2_000, draws: 3, batch: 0, rate: 2e-2 };
+        let small = Sizes { inducing: 200, start_steps: 2_000, steps: 4_000, draws: 3, batch: 0, rate: 2e-2 };
         let normal = match rows {
             0..=500 => small,
             501..=2_000 => Sizes { inducing: 300, start_steps: 1_000, steps: 1_000, draws: 2, ..small },

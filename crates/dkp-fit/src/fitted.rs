@@ -1,6 +1,6 @@
 //! A model for tables: it predicts, is judged, written and read.
 
-use crate::confidence::calibrate;
+use crate::confidence::{calibrate, narrow};
 use crate::judge::Judged;
 use crate::noise::noise_column;
 use crate::prepare::check_targets;
@@ -8,6 +8,7 @@ use crate::{BoundParts, Card, Error, Metrics, Predictions};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::file::{self, Companion, Tensor};
+use dkp::likelihoods::TargetKind;
 use dkp::model::{self, Calibration, Model};
 use dkp_table::{Frame, ReadOptions, Table, Unfamiliar};
 use dkp_tape::random::Key;
@@ -153,7 +154,7 @@ impl Fitted {
         Ok(Evaluated { metrics, unfamiliar, unseen_classes })
     }
 
-    /// The bound, what rows that are kept for it say of calibration, and the held-out rows' predictions and metrics; `watch` is told how many of them are judged.
+    /// The bound, what rows that are kept for it or learned from say of calibration, and the held-out rows' predictions and metrics; `watch` is told how many of them are judged.
     pub(crate) fn conclude(
         &mut self,
         train: &Dataset,
@@ -164,8 +165,13 @@ impl Fitted {
         let draws = (BOUND_WORK / train.points()).clamp(2, 100);
         let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
         self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
-        if let Some(kept) = kept {
-            self.card.calibration = Some(calibrate(&self.model, kept, self.card.settings.seed)?);
+        let seed = self.card.settings.seed;
+        match kept {
+            Some(kept) => self.card.calibration = Some(calibrate(&self.model, kept, seed)?),
+            None if self.model.architecture().likelihood.target_kind() == TargetKind::Real => {
+                self.card.calibration = narrow(&self.model, train, bound.divergence(), seed)?;
+            }
+            None => {}
         }
         if let Some(judged) = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten() {
             self.card.evaluation = Some(judged.metrics());

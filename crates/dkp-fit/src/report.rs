@@ -50,7 +50,7 @@ impl Fitted {
         let settings =
             settings.into_iter().map(|(k, v)| (k.replace('_', " "), v.to_string().trim_matches('"').to_string()));
         let noise = card.noise.iter().map(|n| ("noise".to_string(), n.clone()));
-        let calibration = card.calibration.iter().map(|c| ("probabilities".to_string(), c.line.clone()));
+        let calibration = card.calibration.iter().map(|c| ("calibration".to_string(), c.line.clone()));
         Ok(Report {
             title: format!("{}: {}", card.data, card.task_name()),
             model: self.description(),

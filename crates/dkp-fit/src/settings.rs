@@ -19,6 +19,8 @@ const FAMILY_OF_CLASSES: &str = "nngp";
 pub const KERNEL: &str = "sqexp";
 /// Hidden layers.
 const LAYERS: u64 = 1;
+/// Ω is learned where there are so many rows for each of its elements: where there are fewer, the bound is better without it.
+const ROWS_PER_ELEMENT: usize = 20;
 /// Features of a deep Gaussian process's layers, or the width of a deep Wishart process's: as many as the data have, at most this.
 const WIDEST: usize = 30;
 /// Posterior draws for the held-out rows, and for judging a table.
@@ -117,7 +119,7 @@ impl Settings {
             kernel,
             width: c.width.unwrap_or(features.min(WIDEST) as u64),
             likelihood,
-            omega: c.omega.unwrap_or(features * features <= points),
+            omega: c.omega.unwrap_or(ROWS_PER_ELEMENT * features * (features + 1) / 2 <= points),
             inducing: c.inducing.unwrap_or(sizes.inducing).min(points as u64),
             scale_features: c.scale_features.unwrap_or(scaling != Scaling::Shared),
             share_noise: c.share_noise.unwrap_or(true),
@@ -239,8 +241,9 @@ mod tests {
         };
         let digits = resolve(1437, 64, Scaling::Shared, "categorical(10)");
         assert_eq!((digits.inducing, digits.omega, digits.scale_features), (300, false, false));
-        let numbers = resolve(1437, 13, Scaling::Own, "gaussian");
+        let numbers = resolve(1437, 11, Scaling::Own, "gaussian");
         assert_eq!((numbers.inducing, numbers.omega, numbers.scale_features), (300, true, true));
+        assert!(!resolve(1437, 13, Scaling::Own, "gaussian").omega);
         // where classes are learned an infinitely wide network is better
         assert_eq!((digits.family.as_str(), numbers.family.as_str()), ("nngp", FAMILY));
         let large = [("gaussian", 400, 4000), ("bernoulli", 300, 3000), ("categorical(24)", 300, 3000)];

@@ -204,7 +204,7 @@ fn scales_and_calibration_are_kept() {
     let mut uncalibrated = loaded;
     uncalibrated.card.calibration = None;
     assert_ne!(probabilities(&uncalibrated), probabilities(&fitted));
-    // nor are numbers calibrated, nor few rows
+    // few rows are not calibrated, of classes or of numbers
     assert!(fit.run(&steep_kinds(0..ROWS)).unwrap().card.calibration.is_none());
     assert!(quick("price").run(&prices()).unwrap().card.calibration.is_none());
 }
@@ -390,4 +390,30 @@ fn the_likelihood_is_chosen_by_the_bound() {
     let outliers = chosen(&|i, _| if i % 10 == 3 { 2.0 } else { 0.1 }, &[]);
     assert!(outliers.0 != "gaussian", "{outliers:?}");
     assert_eq!(chosen(&|_, _| 0.2, &["likelihood.tails"]).0, "varying_t");
+}
+
+/// Where there is hardly any noise, what draws differ by is not counted as noise too: intervals hold about what they say, and say that they were made to.
+#[test]
+fn intervals_of_numbers_without_noise_are_not_too_broad() {
+    let point = |i: usize| [0.618_033_988_749_894_9, 0.414_213_562_373_095_1].map(|step| (i as f64 * step).fract());
+    let columns = |rows: std::ops::Range<usize>| {
+        let (a, b): (Vec<f64>, Vec<f64>) = rows.map(|i| (point(i)[0], point(i)[1])).unzip();
+        let y: Vec<f64> = a.iter().zip(&b).map(|(a, b)| (6.0 * a).sin() + (4.0 * b * a).cos()).collect();
+        Table::from_columns(vec![("a", a.into()), ("b", b.into()), ("y", y.into())], &[]).unwrap()
+    };
+    let mut fit = Fit::new("y");
+    let choices = &mut fit.config.model;
+    (choices.steps, choices.start_steps, choices.inducing) = (Some(600), Some(600), Some(40));
+    choices.likelihood = Some("gaussian".into());
+    let mut fitted = fit.train(fit.prepare(&columns(0..600), None).unwrap(), &mut |_| true).unwrap();
+    let inside = |fitted: &Fitted| {
+        let Metrics::Numbers(m) = fitted.evaluate(&columns(600..1600), 50, 0).unwrap().metrics else { panic!() };
+        (m.coverage[1], m.log_likelihood)
+    };
+    let calibrated = inside(&fitted);
+    let found = fitted.card.calibration.take().unwrap();
+    let own = inside(&fitted);
+    assert!(found.latents.breadth < 0.9 && found.line.starts_with("predictions are "), "{found:?}");
+    assert!(own.0 > 0.99 && (0.86..0.98).contains(&calibrated.0), "{own:?}, then {calibrated:?}");
+    assert!(calibrated.1 > own.1 + 0.5, "{own:?}, then {calibrated:?}");
 }

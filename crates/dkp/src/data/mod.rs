@@ -151,13 +151,15 @@ impl Dataset {
     pub fn without(&self, points: &[usize]) -> (Dataset, Dataset) {
         let mut taken = vec![false; self.points()];
         points.iter().for_each(|&n| taken[n] = true);
-        let part = |wanted: bool| {
-            let rows = || (0..self.points()).filter(|&n| taken[n] == wanted);
-            let x = rows().flat_map(|n| self.x(n).iter().copied()).collect();
-            let y = rows().flat_map(|n| self.y(n).iter().copied()).collect();
-            Dataset { features: self.features, targets: self.targets, x, y }
-        };
-        (part(false), part(true))
+        let part = |wanted: bool| (0..self.points()).filter(|&n| taken[n] == wanted).collect::<Vec<_>>();
+        (self.of(&part(false)), self.of(&part(true)))
+    }
+
+    /// Some points, in this order.
+    pub fn of(&self, points: &[usize]) -> Dataset {
+        let x = points.iter().flat_map(|&n| self.x(n).iter().copied()).collect();
+        let y = points.iter().flat_map(|&n| self.y(n).iter().copied()).collect();
+        Dataset { features: self.features, targets: self.targets, x, y }
     }
 
     /// The same data with the features of each point changed.

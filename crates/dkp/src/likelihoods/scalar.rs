@@ -13,7 +13,7 @@ const NARROW: f64 = 2.0;
 const NARROW_STEP: f64 = 0.5;
 
 /// A log-density and its derivatives.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DensityJet {
     /// log p(y|f).
     pub value: f64,
@@ -66,7 +66,13 @@ pub trait Density: Clone + Send + Sync + 'static {
     /// What is learned for a target, at most four numbers (`rows` is 1).
     fn parameters(&self) -> Vec<LikelihoodParameter>;
 
-    /// log p(y|f) with its derivatives.
+    /// What of log p(y|f) does not depend on f, with its derivatives, which is formed once a target: normalisers are slow.
+    fn constant(&self, parameters: &[f64], y: f64) -> DensityJet {
+        let _ = (parameters, y);
+        DensityJet::default()
+    }
+
+    /// log p(y|f) without its [`constant`](Density::constant), with its derivatives.
     fn log_density(&self, parameters: &[f64], y: f64, f: f64) -> DensityJet;
 
     /// E[y|f] and Var[y|f].
@@ -166,7 +172,8 @@ impl<D: Density> Scalar<D> {
             return f64::NEG_INFINITY;
         }
         let deviation = variance.max(0.0).sqrt();
-        let at = |z: f64| self.density.log_density(theta, y, mean + deviation * z).value;
+        let constant = self.density.constant(theta, y).value;
+        let at = |z: f64| constant + self.density.log_density(theta, y, mean + deviation * z).value;
         if deviation == 0.0 {
             return at(0.0);
         }
@@ -310,13 +317,17 @@ impl<D: Density> Operation for Expected<D> {
                     continue;
                 }
                 let deviation = variance[n].max(f64::MIN_POSITIVE).sqrt();
+                let mut add = |w: f64, jet: DensityJet| {
+                    total += w * jet.value;
+                    by_theta.iter_mut().zip(jet.parameters).for_each(|(t, d)| *t += w * d);
+                };
+                add(1.0, density.constant(&theta, y[n]));
                 let peak = density.peak(&theta, y[n]);
                 quadrature.visit(mean[n], deviation, peak, NARROW, |z, w| {
                     let jet = density.log_density(&theta, y[n], mean[n] + deviation * z);
-                    total += w * jet.value;
                     by_mean[n] += w * jet.f;
                     by_variance[n] += w * jet.f * z / (2.0 * deviation);
-                    by_theta.iter_mut().zip(jet.parameters).for_each(|(t, d)| *t += w * d);
+                    add(w, jet);
                 });
             }
             by_parameters.chunks_exact_mut(*targets).zip(by_theta).for_each(|(p, d)| p[target] = d);

@@ -21,19 +21,22 @@ impl Density for StudentT {
         ]
     }
 
+    /// log Γ((ν+1)/2) − log Γ(ν/2) − ½log(νπσ²)
+    fn constant(&self, parameters: &[f64], _: f64) -> DensityJet {
+        let (sigma, nu) = (parameters[0], parameters[1]);
+        let value = ln_gamma(0.5 * (nu + 1.0)) - ln_gamma(0.5 * nu) - 0.5 * (nu * PI).ln() - sigma.ln();
+        let by_nu = 0.5 * (digamma(0.5 * (nu + 1.0)) - digamma(0.5 * nu) - 1.0 / nu);
+        DensityJet { value, f: 0.0, parameters: [-1.0 / sigma, by_nu, 0.0, 0.0] }
+    }
+
+    /// −½(ν+1)·log(1 + z²/ν), z = (y − f)/σ
     fn log_density(&self, parameters: &[f64], y: f64, f: f64) -> DensityJet {
         let (sigma, nu) = (parameters[0], parameters[1]);
         let z = (y - f) / sigma;
-        let ratio = z * z / nu;
-        let value = ln_gamma(0.5 * (nu + 1.0))
-            - ln_gamma(0.5 * nu)
-            - 0.5 * (nu * PI).ln()
-            - sigma.ln()
-            - 0.5 * (nu + 1.0) * ratio.ln_1p();
-        // (ν+1)·z/(ν+z²)
+        let log = (z * z / nu).ln_1p();
         let pull = (nu + 1.0) * z / (nu + z * z);
-        let by_nu = 0.5 * (digamma(0.5 * (nu + 1.0)) - digamma(0.5 * nu) - 1.0 / nu - ratio.ln_1p() + pull * z / nu);
-        DensityJet { value, f: pull / sigma, parameters: [(pull * z - 1.0) / sigma, by_nu, 0.0, 0.0] }
+        let by_nu = 0.5 * (pull * z / nu - log);
+        DensityJet { value: -0.5 * (nu + 1.0) * log, f: pull / sigma, parameters: [pull * z / sigma, by_nu, 0.0, 0.0] }
     }
 
     fn mean_and_variance(&self, parameters: &[f64], f: f64) -> (f64, f64) {

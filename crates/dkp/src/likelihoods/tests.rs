@@ -146,7 +146,8 @@ fn student_noise_is_its_mixture_of_normals() {
         let (theta, deviation) = ([vec![sigma], vec![nu]], sigma * f64::sqrt(ratio));
         let tail = |z: f64| 0.5 * statrs::function::beta::beta_reg(0.5 * nu, 0.5, nu / (nu + z * z));
         let below = |y: f64, f: f64| if y < f { tail((y - f) / sigma) } else { 1.0 - tail((y - f) / sigma) };
-        let density = |y: f64, f: f64| StudentT.log_density(&[sigma, nu], y, f).value.exp();
+        let constant = StudentT.constant(&[sigma, nu], 0.0).value;
+        let density = |y: f64, f: f64| (constant + StudentT.log_density(&[sigma, nu], y, f).value).exp();
         // steps a quarter of what is narrower, σ or the latent's deviation; as far as the latent itself may be where the target is
         let step = (0.25 / deviation * sigma).clamp(1e-3, 0.25);
         let expect = |g: &dyn Fn(f64) -> f64| match deviation {

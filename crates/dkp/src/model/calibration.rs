@@ -1,7 +1,8 @@
-//! How sure predictions of classes should be.
+//! How sure predictions should be.
 
 use super::Prediction;
 use crate::data::Dataset;
+use crate::likelihoods::TargetKind;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +11,23 @@ use serde::{Deserialize, Serialize};
 /// A posterior of latents of classes is broader than labels warrant: labels that are nearly always right are likelier than a softmax of broad latents
 /// makes them, since hard cases were sorted out before anyone saw them (Aitchison, A statistical theory of cold posteriors, ICLR 2021). Training may make it
 /// colder, and rows that were not learned from decide the rest.
+///
+/// A number counts as m + breadth·(y − m), m its predicted mean. Bounds are about each draw by itself, so what draws err by, E_Q(y − f)², is noise to them:
+/// what draws differ by is counted in it, and again where they are mixed. With many rows for what is learned, rows that were learned from tell how much that is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Above 0: more than 1 makes probabilities more extreme.
     pub scale: f64,
     /// From 0, where the means alone count, to 1, where the posterior counts as it is.
     pub doubt: f64,
+    /// Above 0: of numbers; less than 1 makes intervals narrower.
+    #[serde(default = "as_it_is")]
+    pub breadth: f64,
+}
+
+/// Files had no breadth at first.
+fn as_it_is() -> f64 {
+    1.0
 }
 
 /// A calibration that was found.
@@ -25,7 +37,7 @@ pub struct Calibrating {
     pub calibration: Calibration,
     /// The log-probability of what was observed without it and with it, in nats a point.
     pub scores: [f64; 2],
-    /// The mean probability of the most probable class without it and with it.
+    /// The mean probability of the most probable class without it and with it; NaN of numbers.
     pub confidence: [f64; 2],
 }
 
@@ -35,12 +47,14 @@ const SPREAD: f64 = 1.0;
 const DOUBTS: [f64; 8] = [1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.07, 0.0];
 /// What log(scale) is within.
 const WIDEST: f64 = 3.0;
-/// How precisely log(scale) is found.
+/// How precisely log(scale) and log(breadth) are found.
 const PRECISION: f64 = 0.05;
+/// Numbers are as broad as the posterior says where that is right to a tenth.
+const NARROWER: f64 = 0.9;
 
 impl Calibration {
     /// Predictions as they are.
-    pub const NONE: Calibration = Calibration { scale: 1.0, doubt: 1.0 };
+    pub const NONE: Calibration = Calibration { scale: 1.0, doubt: 1.0, breadth: 1.0 };
 
     /// The one under which predictions make what was observed most probable: `parts` of the data, each with what a model that had not seen it said.
     pub fn of(parts: &[(Prediction, Dataset)]) -> Calibrating {
@@ -57,9 +71,10 @@ impl Calibration {
         let before = score(Calibration::NONE);
         let mut best = (Calibration::NONE, before);
         for doubt in DOUBTS {
-            let found = largest(-WIDEST, WIDEST, |log| score(Calibration { scale: log.exp(), doubt }));
+            let found =
+                largest(-WIDEST, WIDEST, |log| score(Calibration { scale: log.exp(), doubt, ..Calibration::NONE }));
             if found.1 > best.1 {
-                best = (Calibration { scale: found.0.exp(), doubt }, found.1);
+                best = (Calibration { scale: found.0.exp(), doubt, ..Calibration::NONE }, found.1);
             } else if best.0.doubt > doubt {
                 // less doubt has begun to be worse
                 break;
@@ -70,6 +85,37 @@ impl Calibration {
             parts.iter().map(sum).sum::<f64>() / points
         });
         Calibrating { calibration: best.0, scores: [before, best.1], confidence }
+    }
+
+    /// The one under which numbers that a model has learned from are most probable, and new ones are not promised too much; none if that is not narrower
+    /// than the model itself is by a tenth.
+    ///
+    /// `divergence` is the posterior's from the prior, in nats a point and target. The bound is the fit less this, and below what predictions of
+    /// one point after the other come to; so new points are allowed to err e^divergence times as much as those that were learned from.
+    pub fn of_learned(prediction: &Prediction, data: &Dataset, divergence: f64) -> Option<Calibrating> {
+        let optimism = divergence.max(0.0).exp();
+        // what can be found is above e^−WIDEST
+        if prediction.target_kind() != TargetKind::Real
+            || data.points() == 0
+            || optimism.is_nan()
+            || optimism >= NARROWER * WIDEST.exp()
+        {
+            return None;
+        }
+        let score = |breadth: f64| {
+            let calibrated = prediction.clone().calibrated(Calibration { breadth, ..Calibration::NONE });
+            let log = |n: usize| calibrated.log_density(n, data.y(n));
+            (0..data.points()).into_par_iter().map(log).collect::<Vec<f64>>().iter().sum::<f64>() / data.points() as f64
+        };
+        let (log, _) = largest(-WIDEST, 0.0, |log| score(log.exp()));
+        let breadth = optimism * log.exp();
+        let calibration = Calibration { breadth, ..Calibration::NONE };
+        let scores = [score(1.0), score(breadth)];
+        (breadth < NARROWER && scores[1] > scores[0]).then_some(Calibrating {
+            calibration,
+            scores,
+            confidence: [f64::NAN; 2],
+        })
     }
 }
 

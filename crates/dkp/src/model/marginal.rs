@@ -38,7 +38,8 @@ pub struct Marginal<'a> {
 
 impl<'a> Marginal<'a> {
     pub(super) fn new(prediction: &'a Prediction, point: usize, target: usize) -> Marginal<'a> {
-        let (moments, mixture) = (prediction.moments(point, target), prediction.mixture(point, target));
+        let moments = prediction.moments(point, target);
+        let mixture = prediction.mixture(point, target, moments.mean);
         Marginal { prediction, point, target, moments, mixture }
     }
 
