@@ -3,7 +3,8 @@
 use crate::{Error, Fit, Settings};
 use dkp::data::Dataset;
 use dkp::model::{Bound, Model};
-use dkp::train::{TrainOptions, Trainer, initialise};
+use dkp::params::Parameters;
+use dkp::train::{TrainOptions, Trainer, initialise_with};
 use dkp_tape::random::Key;
 
 /// The family of infinitely wide networks.
@@ -85,7 +86,7 @@ impl Fit {
         Ok(model.and_then(|model| model.bound(train, 1, Key::new(settings.seed)).ok()))
     }
 
-    /// An infinitely wide network, trained, if it can be.
+    /// An infinitely wide network, trained, if it can be. Where the model itself is one, parameters are set, frozen and tied as its are.
     pub(crate) fn network(
         &self,
         settings: &Settings,
@@ -94,10 +95,14 @@ impl Fit {
     ) -> Result<Option<Model>, Error> {
         let family = self.registry.family(LIMIT).map_err(|e| Error::named("family", e))?;
         let posterior = family.posteriors[0].to_string();
+        let own = settings.family == family.name;
         let settings = Settings { family: family.name.to_string(), posterior, start_steps: 0, ..settings.clone() };
-        let Ok(mut model) = initialise(settings.architecture(&self.registry)?, train, settings.start()) else {
+        let adjust = |p: &mut Parameters| if own { settings.adjust(p) } else { Ok(()) };
+        let architecture = settings.architecture(&self.registry)?;
+        let Ok(started) = initialise_with(architecture, train, settings.start(), adjust, |_| true) else {
             return Ok(None);
         };
+        let mut model = started.model;
         let trained = Trainer::new(&mut model, train, options)?.run(|_| true);
         Ok(trained.ok().map(|()| model))
     }

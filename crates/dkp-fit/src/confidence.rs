@@ -48,7 +48,9 @@ impl Fit {
             let Some(judged) = tried(&card.settings, temperature, first)? else { continue };
             let judged = vec![judged];
             let score = Calibration::of(&judged).scores[1];
-            if best.as_ref().is_some_and(|best| best.1 >= score) {
+            // one nat in all
+            let margin = 1.0 / first.len() as f64;
+            if best.as_ref().is_some_and(|best| score.is_nan() || score <= best.1 + margin) {
                 break;
             }
             best = Some((temperature, score, judged));
@@ -109,8 +111,8 @@ pub(crate) fn calibrate(model: &Model, kept: &Dataset, seed: u64) -> Result<Cali
     Ok(calibrated(&[predicted(model, kept, seed)?]))
 }
 
-/// How sure a trained model of numbers should be, by rows that it has learned from; none if it is as sure as it should be.
-pub(crate) fn narrow(
+/// How much of a trained model's noise is noise, by rows that it has learned from; none if it is all.
+pub(crate) fn noise_of_learned(
     model: &Model,
     learned: &Dataset,
     divergence: f64,
@@ -121,10 +123,12 @@ pub(crate) fn narrow(
     }
     let rows = learned.of(&learned.sample(LEARNED, Key::new(seed).step(u64::MAX - 3)));
     let (prediction, rows) = predicted(model, &rows, seed)?;
-    Ok(Calibration::of_learned(&prediction, &rows, divergence).map(|found| {
-        let share = 100.0 * found.calibration.breadth;
-        let line = format!("predictions are {share:.0} % as broad as the posterior's, which counts what its draws differ by as noise too");
-        Calibrated { latents: found.calibration, line }
+    Ok(Calibration::of_learned(&prediction, &rows, divergence).map(|latents| {
+        let share = 100.0 * latents.noise;
+        let line = format!(
+            "noise has {share:.0} % of the deviation that was learned, of which the rest is what draws differ by"
+        );
+        Calibrated { latents, line }
     }))
 }
 
@@ -158,5 +162,5 @@ fn line_of_temperature(value: f64, score: f64, rows: usize) -> String {
         1.0 => "labels count once".to_string(),
         t => format!("labels count {:.0} times", 1.0 / t),
     };
-    format!("{count}: {score:.3} nats a row for {rows} rows that are kept to find that")
+    format!("{count}: {score:.3} nats a row for {rows} rows that are left out to find that")
 }

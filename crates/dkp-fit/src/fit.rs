@@ -155,7 +155,8 @@ impl Fit {
         let mut fitted = Fitted { model, card, tensors, registry: self.registry.clone() };
         let rows = held_out.as_ref().map_or(0, Dataset::points);
         watch(Moment::Judge { done: 0, rows });
-        fitted.conclude(&train, kept.as_ref(), held_out.as_ref(), &mut |done| {
+        let alike = self.config.table.group.is_none() && self.config.table.time.is_none();
+        fitted.conclude(&train, kept.as_ref(), alike, held_out.as_ref(), &mut |done| {
             watch(Moment::Judge { done, rows });
         })?;
         if let Some(run) = run {

@@ -1,7 +1,7 @@
 //! The folder of a run: its settings, its course, and a checkpoint to go on from.
 
 use crate::fit::Course;
-use crate::{Calibrated, Card, Config, Error, Fit, Prepared};
+use crate::{Calibrated, Card, Config, Error, Fit, Prepared, Settings};
 use dkp::Registry;
 use dkp::file::{self, Companion, Loaded, write_atomically};
 use dkp::model::Model;
@@ -77,29 +77,22 @@ pub struct Checkpoint {
     data: PathBuf,
 }
 
-/// What a fit has decided before its first step.
+/// What a fit has decided before its first step: every setting, since defaults may change from version to version.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Decided {
-    likelihood: String,
-    temperature: f64,
+    settings: Settings,
     noise: Option<String>,
     calibration: Option<Calibrated>,
 }
 
 impl Decided {
     fn of(card: &Card) -> Decided {
-        Decided {
-            likelihood: card.settings.likelihood.clone(),
-            temperature: card.settings.temperature,
-            noise: card.noise.clone(),
-            calibration: card.calibration.clone(),
-        }
+        let Card { settings, noise, calibration, .. } = card;
+        Decided { settings: settings.clone(), noise: noise.clone(), calibration: calibration.clone() }
     }
 
     pub(crate) fn restore(self, card: &mut Card) {
-        let Decided { likelihood, temperature, noise, calibration } = self;
-        (card.settings.likelihood, card.settings.temperature) = (likelihood, temperature);
-        (card.noise, card.calibration) = (noise, calibration);
+        (card.settings, card.noise, card.calibration) = (self.settings, self.noise, self.calibration);
     }
 }
 

@@ -172,10 +172,10 @@ impl<D: Density> Scalar<D> {
             return f64::NEG_INFINITY;
         }
         let deviation = variance.max(0.0).sqrt();
-        let constant = self.density.constant(theta, y).value;
-        let at = |z: f64| constant + self.density.log_density(theta, y, mean + deviation * z).value;
+        let constant = || self.density.constant(theta, y).value;
+        let at = |z: f64| self.density.log_density(theta, y, mean + deviation * z).value;
         if deviation == 0.0 {
-            return at(0.0);
+            return constant() + at(0.0);
         }
         let mut logs = Vec::new();
         if self.visit_normals(theta, mean, variance, &mut |normal| logs.push(normal.log_density(y))) {
@@ -183,7 +183,7 @@ impl<D: Density> Scalar<D> {
         }
         let peak = self.density.peak(theta, y);
         self.quadrature.visit(mean, deviation, peak, NARROW, |z, w| logs.push(w.ln() + at(z)));
-        log_sum(&logs)
+        constant() + log_sum(&logs)
     }
 
     /// N(f; mean, variance) and the density's noises.

@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 /// makes them, since hard cases were sorted out before anyone saw them (Aitchison, A statistical theory of cold posteriors, ICLR 2021). Training may make it
 /// colder, and rows that were not learned from decide the rest.
 ///
-/// A number counts as m + breadth·(y − m), m its predicted mean. Bounds are about each draw by itself, so what draws err by, E_Q(y − f)², is noise to them:
-/// what draws differ by is counted in it, and again where they are mixed. With many rows for what is learned, rows that were learned from tell how much that is.
+/// The noise of numbers is multiplied too. Bounds are about each draw by itself, so that what a draw errs by, E(y − f)², is noise to them: what draws differ
+/// by is counted in it, and again where they are mixed. Rows that were learned from tell how much of the noise that is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Above 0: more than 1 makes probabilities more extreme.
     pub scale: f64,
     /// From 0, where the means alone count, to 1, where the posterior counts as it is.
     pub doubt: f64,
-    /// Above 0: of numbers; less than 1 makes intervals narrower.
+    /// Above 0: what the deviation of noise is multiplied by.
     #[serde(default = "as_it_is")]
-    pub breadth: f64,
+    pub noise: f64,
 }
 
-/// Files had no breadth at first.
+/// Files had none for noise at first.
 fn as_it_is() -> f64 {
     1.0
 }
@@ -37,7 +37,7 @@ pub struct Calibrating {
     pub calibration: Calibration,
     /// The log-probability of what was observed without it and with it, in nats a point.
     pub scores: [f64; 2],
-    /// The mean probability of the most probable class without it and with it; NaN of numbers.
+    /// The mean probability of the most probable class without it and with it.
     pub confidence: [f64; 2],
 }
 
@@ -47,14 +47,14 @@ const SPREAD: f64 = 1.0;
 const DOUBTS: [f64; 8] = [1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.07, 0.0];
 /// What log(scale) is within.
 const WIDEST: f64 = 3.0;
-/// How precisely log(scale) and log(breadth) are found.
+/// How precisely log(scale) and log(noise) are found.
 const PRECISION: f64 = 0.05;
-/// Numbers are as broad as the posterior says where that is right to a tenth.
-const NARROWER: f64 = 0.9;
+/// Noise is as it was learned where that is right to a tenth.
+const LESS: f64 = 0.9;
 
 impl Calibration {
     /// Predictions as they are.
-    pub const NONE: Calibration = Calibration { scale: 1.0, doubt: 1.0, breadth: 1.0 };
+    pub const NONE: Calibration = Calibration { scale: 1.0, doubt: 1.0, noise: 1.0 };
 
     /// The one under which predictions make what was observed most probable: `parts` of the data, each with what a model that had not seen it said.
     pub fn of(parts: &[(Prediction, Dataset)]) -> Calibrating {
@@ -87,35 +87,24 @@ impl Calibration {
         Calibrating { calibration: best.0, scores: [before, best.1], confidence }
     }
 
-    /// The one under which numbers that a model has learned from are most probable, and new ones are not promised too much; none if that is not narrower
-    /// than the model itself is by a tenth.
+    /// The noise under which numbers that a model has learned from are most probable, and new ones are not promised too much; none if that is not less than
+    /// what was learned by a tenth.
     ///
-    /// `divergence` is the posterior's from the prior, in nats a point and target. The bound is the fit less this, and below what predictions of
-    /// one point after the other come to; so new points are allowed to err e^divergence times as much as those that were learned from.
-    pub fn of_learned(prediction: &Prediction, data: &Dataset, divergence: f64) -> Option<Calibrating> {
-        let optimism = divergence.max(0.0).exp();
-        // what can be found is above e^−WIDEST
-        if prediction.target_kind() != TargetKind::Real
-            || data.points() == 0
-            || optimism.is_nan()
-            || optimism >= NARROWER * WIDEST.exp()
-        {
+    /// `divergence` is the posterior's from the prior, in nats a point and target: by so much the fit to rows that were learned from is better than the bound.
+    /// Noise is multiplied by e^divergence, so that new points may err more: a rule of thumb, which keeps a model that follows its few rows as it is.
+    pub fn of_learned(prediction: &Prediction, data: &Dataset, divergence: f64) -> Option<Calibration> {
+        if prediction.target_kind() != TargetKind::Real || data.points() == 0 {
             return None;
         }
-        let score = |breadth: f64| {
-            let calibrated = prediction.clone().calibrated(Calibration { breadth, ..Calibration::NONE });
+        let with = |noise: f64| Calibration { noise, ..Calibration::NONE };
+        let score = |noise: f64| {
+            let calibrated = prediction.clone().calibrated(with(noise));
             let log = |n: usize| calibrated.log_density(n, data.y(n));
-            (0..data.points()).into_par_iter().map(log).collect::<Vec<f64>>().iter().sum::<f64>() / data.points() as f64
+            (0..data.points()).into_par_iter().map(log).collect::<Vec<f64>>().iter().sum::<f64>()
         };
         let (log, _) = largest(-WIDEST, 0.0, |log| score(log.exp()));
-        let breadth = optimism * log.exp();
-        let calibration = Calibration { breadth, ..Calibration::NONE };
-        let scores = [score(1.0), score(breadth)];
-        (breadth < NARROWER && scores[1] > scores[0]).then_some(Calibrating {
-            calibration,
-            scores,
-            confidence: [f64::NAN; 2],
-        })
+        let noise = (log + divergence.max(0.0)).exp();
+        (noise < LESS && score(noise) > score(1.0)).then_some(with(noise))
     }
 }
 

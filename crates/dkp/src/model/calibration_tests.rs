@@ -80,64 +80,70 @@ fn doubt_counts_within_draws_and_between_them() {
     assert_eq!(calibrated.probabilities(0), expected.probabilities(0));
 }
 
-/// Numbers m + e, draws of f that lie around m, and the noise that the bound finds then, E(y − f)²: the deviation of e alone is found again.
+/// Numbers that are off m by e, draws of f that lie around m by u, and the noise that the bound finds then, E(y − f)² = e² + u²: where noise is e² − u²,
+/// predictions vary by e².
 #[test]
-fn what_draws_differ_by_is_not_counted_twice() {
-    let (n, draws, e, between) = (2000, 20, 0.3, 0.4);
+fn what_draws_differ_by_is_not_counted_as_noise_too() {
+    let (n, draws, e, between) = (2000, 20, 0.4, 0.3);
     let (mut z, mut u) = (vec![0.0; n], vec![0.0; draws * n]);
     fill_normal(Key::new(1).stream(0, 0), 1, |i| i as u64, &mut z);
     fill_normal(Key::new(2).stream(0, 0), draws, |i| i as u64, &mut u);
-    let y: Vec<f64> = z.iter().enumerate().map(|(i, z)| (0.01 * i as f64).sin() + e * z).collect();
+    let wave = |i: usize| (0.01 * i as f64).sin();
+    let y: Vec<f64> = z.iter().enumerate().map(|(i, z)| wave(i) + e * z).collect();
     let data = Dataset::new(Mat::zeros(1, n).as_ref(), MatRef::from_column_major_slice(&y, 1, n)).unwrap();
-    let predicted = |likelihood: Arc<dyn Likelihood>, between: f64, noise: f64| {
-        let of_draw = |i: usize, s: usize| [(0.01 * i as f64).sin() + between * u[i * draws + s], 0.0];
+    let learned = e * e + between * between;
+    let predicted = |likelihood: Arc<dyn Likelihood>, parameters: Vec<f64>, between: f64| {
+        let of_draw = |i: usize, s: usize| [wave(i) + between * u[i * draws + s], 0.0];
         let components = (0..n).flat_map(|i| (0..draws).flat_map(move |s| of_draw(i, s))).collect();
-        Prediction::from_components(likelihood, vec![vec![noise]], draws, components)
+        let parameters = parameters.into_iter().map(|p| vec![p]).collect();
+        Prediction::from_components(likelihood, parameters, draws, components)
     };
-    let normal = || Arc::new(Gaussian::new(1));
-    let broad = predicted(normal(), between, e * e + between * between);
-    let found = Calibration::of_learned(&broad, &data, 0.0).unwrap();
-    // twenty draws' mean is off by between/√20
-    let error = (e * e + between * between / draws as f64).sqrt();
-    let right = error / (e * e + 2.0 * between * between).sqrt();
-    assert!((found.calibration.breadth / right - 1.0).abs() < 0.06, "{found:?} {right}");
-    assert!(found.scores[1] > found.scores[0] + 0.2 && found.confidence[0].is_nan(), "{found:?}");
-    let narrowed = broad.calibrated(found.calibration);
-    let deviation = |i: usize| narrowed.marginal(i, 0).deviation();
-    let mean = (0..n).map(deviation).sum::<f64>() / n as f64;
-    assert!((mean / error - 1.0).abs() < 0.08, "{mean} {error}");
-    // new points may err more: by a tenth for a tenth of a nat
-    let wary = Calibration::of_learned(&predicted(normal(), between, e * e + between * between), &data, 0.1).unwrap();
-    assert!((wary.calibration.breadth / found.calibration.breadth - 0.1_f64.exp()).abs() < 1e-12);
-    // by nothing that the data do not bear out; where the posterior is right; where targets are not numbers
-    assert!(Calibration::of_learned(&predicted(normal(), between, e * e + between * between), &data, 1.0).is_none());
-    assert!(Calibration::of_learned(&predicted(normal(), 0.0, e * e), &data, 0.0).is_none());
-    assert!(Calibration::of_learned(&predicted(Arc::new(Scalar::new(Poisson)), between, 0.1), &data, 0.0).is_none());
+    let normal = |noise: f64, between: f64| predicted(Arc::new(Gaussian::new(1)), vec![noise], between);
+    let found = Calibration::of_learned(&normal(learned, between), &data, 0.0).unwrap().noise;
+    // twenty draws' mean is off by between/√20, and they vary by as much less
+    let error = e * e + between * between / draws as f64;
+    let right = ((error - between * between * (1.0 - 1.0 / draws as f64)) / learned).sqrt();
+    assert!((found / right - 1.0).abs() < 0.1, "{found} {right}");
+    let deviation = |p: &Prediction| (0..n).map(|i| p.marginal(i, 0).deviation()).sum::<f64>() / n as f64;
+    let calibrated = normal(learned, between).calibrated(Calibration { noise: found, ..Calibration::NONE });
+    assert!((deviation(&calibrated) / error.sqrt() - 1.0).abs() < 0.06, "{}", deviation(&calibrated));
+    assert!(deviation(&normal(learned, between)) > 1.3 * error.sqrt());
+    // new points may err more, by e^divergence, but by nothing that the data do not bear out
+    let wary = Calibration::of_learned(&normal(learned, between), &data, 0.1).unwrap().noise;
+    assert!((wary / found - 0.1_f64.exp()).abs() < 1e-12);
+    assert_eq!(Calibration::of_learned(&normal(learned, between), &data, 1.0), None);
+    // where noise is what it should be, and where targets are not numbers
+    assert_eq!(Calibration::of_learned(&normal(e * e, 0.0), &data, 0.0), None);
+    assert_eq!(Calibration::of_learned(&predicted(Arc::new(Scalar::new(Poisson)), vec![], between), &data, 0.0), None);
+    // a deviation instead of a variance
+    let heavy = predicted(Arc::new(Scalar::new(StudentT)), vec![learned.sqrt(), 50.0], between);
+    let found = Calibration::of_learned(&heavy, &data, 0.0).unwrap().noise;
+    assert!((found / right - 1.0).abs() < 0.1, "{found} {right}");
 }
 
-/// The law of m + breadth·(y − m), for mixtures of normals and for others, with a target of several missing.
+/// Noise counts in every question about a prediction as if the model had learned it; what the model does not know stays.
 #[test]
-fn broad_and_narrow_laws_are_the_same_but_for_their_unit() {
-    let calibration = Calibration { breadth: 0.5, ..Calibration::NONE };
+fn calibrated_noise_is_noise() {
+    let half = Calibration { noise: 0.5, ..Calibration::NONE };
     let components = vec![0.3, -0.2, 0.04, 0.09, 0.7, 0.4, 0.01, 0.25];
-    let several = Prediction::from_components(Arc::new(Gaussian::new(2)), vec![vec![0.1, 0.2]], 2, components);
-    let of_t = vec![0.3, 0.04, 0.7, 0.01];
-    let heavy = Prediction::from_components(Arc::new(Scalar::new(StudentT)), vec![vec![0.3], vec![5.0]], 2, of_t);
-    for own in [several, heavy] {
-        let narrow = own.clone().calibrated(calibration);
-        for target in 0..own.targets() {
-            let (a, b) = (own.marginal(0, target), narrow.marginal(0, target));
-            let mean = a.moments().mean;
-            assert_eq!(b.moments().mean, mean);
-            assert!((b.deviation() - 0.5 * a.deviation()).abs() < 1e-14);
-            for step in -8..=8 {
-                let y = mean + 0.25 * f64::from(step);
-                let to = mean + 0.5 * (y - mean);
-                assert!((b.cdf(to) - a.cdf(y)).abs() < 1e-12 && (narrow.cdf(0, target, to) - b.cdf(to)).abs() < 1e-12);
-                assert!((b.log_density(to) - a.log_density(y) - 2.0_f64.ln()).abs() < 1e-12);
-            }
-            let [low, high] = [0.05, 0.9].map(|p| b.quantile(p));
-            assert!((b.cdf(low) - 0.05).abs() < 1e-9 && (b.cdf(high) - 0.9).abs() < 1e-9);
-        }
+    let of =
+        |noises: Vec<f64>| Prediction::from_components(Arc::new(Gaussian::new(2)), vec![noises], 2, components.clone());
+    let (less, expected) = (of(vec![0.4, 0.8]).calibrated(half), of(vec![0.1, 0.2]));
+    for target in 0..2 {
+        let (a, b) = (less.marginal(0, target), expected.marginal(0, target));
+        assert_eq!(a.moments(), b.moments());
+        assert_eq!(
+            (a.cdf(0.1), a.quantile(0.9), a.log_density(0.2)),
+            (b.cdf(0.1), b.quantile(0.9), b.log_density(0.2))
+        );
     }
+    assert_eq!(less.log_density(0, &[0.1, f64::NAN]), expected.log_density(0, &[0.1, f64::NAN]));
+    assert_eq!(less.log_density(0, &[0.1, 0.7]), expected.log_density(0, &[0.1, 0.7]));
+}
+
+/// Files were written before noise was calibrated.
+#[test]
+fn a_calibration_without_noise_leaves_it() {
+    let old: Calibration = serde_json::from_str(r#"{"scale":1.5,"doubt":0.5}"#).unwrap();
+    assert_eq!(old, Calibration { scale: 1.5, doubt: 0.5, noise: 1.0 });
 }

@@ -38,8 +38,7 @@ pub struct Marginal<'a> {
 
 impl<'a> Marginal<'a> {
     pub(super) fn new(prediction: &'a Prediction, point: usize, target: usize) -> Marginal<'a> {
-        let moments = prediction.moments(point, target);
-        let mixture = prediction.mixture(point, target, moments.mean);
+        let (moments, mixture) = (prediction.moments(point, target), prediction.mixture(point, target));
         Marginal { prediction, point, target, moments, mixture }
     }
 

@@ -3,7 +3,7 @@
 use super::programs::set_leaves;
 use super::record::{Points, Recorded, TileResult};
 use super::{Calibration, Error, Marginal, Model};
-use crate::likelihoods::{Likelihood, Mixture, Moments, Normal, TargetKind};
+use crate::likelihoods::{Likelihood, Mixture, Moments, ParameterStart, TargetKind};
 use dkp_tape::random::Key;
 use dkp_tape::{Failure, Node, Plan, Problem, Visit, Workspace};
 use faer::{Mat, MatRef};
@@ -23,8 +23,6 @@ pub struct Prediction {
     points: usize,
     /// For each point and draw: means of the latents, then their variances.
     components: Vec<f64>,
-    /// By what deviations of numbers from their means are multiplied.
-    breadth: f64,
 }
 
 /// Matrices of one posterior draw at the inducing points.
@@ -76,7 +74,7 @@ impl Model {
         if let Some(at) = components.iter().position(|c| !c.is_finite()) {
             return Err(Error::NotFinite { point: at / (draws * stride) });
         }
-        Ok(Prediction { likelihood, parameters, draws, points, components, breadth: 1.0 })
+        Ok(Prediction { likelihood, parameters, draws, points, components })
     }
 
     /// Functions drawn from the posterior, jointly at the points: for each draw, latents × points.
@@ -170,14 +168,19 @@ impl Prediction {
         components: Vec<f64>,
     ) -> Prediction {
         let points = components.len() / (2 * likelihood.latents() * draws);
-        Prediction { likelihood, parameters, draws, points, components, breadth: 1.0 }
+        Prediction { likelihood, parameters, draws, points, components }
     }
 
-    /// The same with calibrated latents, and calibrated numbers.
+    /// The same with calibrated latents, and calibrated noise.
     pub fn calibrated(mut self, calibration: Calibration) -> Prediction {
-        let Calibration { scale, doubt, breadth } = calibration;
-        if self.target_kind() == TargetKind::Real {
-            self.breadth *= breadth;
+        let Calibration { scale, doubt, noise } = calibration;
+        for (parameter, values) in self.likelihood.parameters().iter().zip(&mut self.parameters) {
+            let factor = match parameter.start {
+                ParameterStart::NoiseVariance => noise * noise,
+                ParameterStart::NoiseDeviation => noise,
+                ParameterStart::At(_) => 1.0,
+            };
+            values.iter_mut().for_each(|v| *v *= factor);
         }
         if (scale, doubt) == (1.0, 1.0) {
             return self;
@@ -219,23 +222,6 @@ impl Prediction {
 
     /// log p(y) of a point's targets, of which NaN ones are left out: the logarithm of the mean over draws.
     pub fn log_density(&self, point: usize, y: &[f64]) -> f64 {
-        if self.breadth == 1.0 {
-            return self.own_log_density(point, y);
-        }
-        // p(y) = p₀(m + (y − m)/breadth)/breadth
-        let own: Vec<f64> = y.iter().enumerate().map(|(t, &y)| self.own_target(point, t, y)).collect();
-        let known = y.iter().filter(|y| !y.is_nan()).count();
-        self.own_log_density(point, &own) - known as f64 * self.breadth.ln()
-    }
-
-    /// The target that the model itself finds as probable, up to the unit, as this prediction finds y.
-    fn own_target(&self, point: usize, target: usize, y: f64) -> f64 {
-        let mean = self.moments(point, target).mean;
-        mean + (y - mean) / self.breadth
-    }
-
-    /// The log-density without breadth.
-    fn own_log_density(&self, point: usize, y: &[f64]) -> f64 {
         let of_draw = |(m, v): (&[f64], &[f64])| self.likelihood.log_density(&self.parameters, y, m, v);
         let logs: Vec<f64> = self.components(point).map(of_draw).collect();
         let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -252,8 +238,7 @@ impl Prediction {
         let average = |f: fn(&Moments) -> f64| all.iter().map(f).sum::<f64>() / all.len() as f64;
         let mean = average(|m| m.mean);
         let spread = all.iter().map(|m| (m.mean - mean).powi(2)).sum::<f64>() / all.len() as f64;
-        let narrowed = self.breadth.powi(2);
-        Moments { mean, model: narrowed * (average(|m| m.model) + spread), noise: narrowed * average(|m| m.noise) }
+        Moments { mean, model: average(|m| m.model) + spread, noise: average(|m| m.noise) }
     }
 
     /// The distribution of one target at a point: for several questions about it.
@@ -271,25 +256,14 @@ impl Prediction {
         self.marginal(point, target).quantile(p)
     }
 
-    /// The mixture over draws, where each is one of normals; `mean` is its mean.
-    pub(super) fn mixture(&self, point: usize, target: usize, mean: f64) -> Option<Mixture> {
-        let (likelihood, parameters, breadth) = (&self.likelihood, &self.parameters, self.breadth);
-        Mixture::of(|visit| {
-            let mut narrowed = |normal: Normal| {
-                visit(Normal {
-                    mean: mean + breadth * (normal.mean - mean),
-                    variance: breadth.powi(2) * normal.variance,
-                    ..normal
-                })
-            };
-            let visit: &mut dyn FnMut(Normal) = if breadth == 1.0 { visit } else { &mut narrowed };
-            self.components(point).all(|(m, v)| likelihood.normals(parameters, target, m, v, visit))
-        })
+    /// The mixture over draws, where each is one of normals.
+    pub(super) fn mixture(&self, point: usize, target: usize) -> Option<Mixture> {
+        let (likelihood, parameters) = (&self.likelihood, &self.parameters);
+        Mixture::of(|visit| self.components(point).all(|(m, v)| likelihood.normals(parameters, target, m, v, visit)))
     }
 
     /// The mean over draws of P(target ≤ y).
     pub(super) fn mean_cdf(&self, point: usize, target: usize, y: f64) -> f64 {
-        let y = if self.breadth == 1.0 { y } else { self.own_target(point, target, y) };
         let of_draw = |(m, v): (&[f64], &[f64])| self.likelihood.cdf(&self.parameters, target, y, m, v);
         self.components(point).map(of_draw).sum::<f64>() / self.draws as f64
     }
