@@ -3,6 +3,7 @@
 use anyhow::Context as _;
 use clap::Args;
 use dkp_fit::{Config, Fitted, ReadOptions};
+use dkp_table::Decimal;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,10 @@ pub struct RoleFlags {
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+    /// What stands before the decimals of numbers [default: found in the columns].
+    #[arg(long, value_name = "SIGN", value_parser = ["point", "comma"])]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<String>,
     /// In which scale the model sees features [default: own, and for classes that in which rows' nearest neighbours tell most of them].
     #[arg(long, value_enum)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,11 +70,15 @@ pub struct Reading {
     /// What stands between the cells of a CSV file [default: found in its header].
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<char>,
+    /// What stands before the decimals of numbers [default: as in training].
+    #[arg(long, value_name = "SIGN", value_parser = ["point", "comma"])]
+    decimal: Option<String>,
 }
 
 impl Reading {
     pub fn options(&self, fitted: &Fitted) -> ReadOptions {
-        fitted.read_options(self.delimiter, &self.na)
+        let decimal = |text: &String| if text == "comma" { Decimal::Comma } else { Decimal::Point };
+        fitted.read_options(self.delimiter, &self.na, self.decimal.as_ref().map(decimal))
     }
 }
 

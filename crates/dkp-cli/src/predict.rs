@@ -9,7 +9,7 @@ use crate::progress::{Say, Status};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dkp_fit::{Error, Fitted, PREDICTION_DRAWS, Predictions, QUANTILES, Table, on_threads};
-use dkp_table::{Column, Format, Frame, Kind, Unfamiliar, Writer};
+use dkp_table::{Column, Format, Frame, Kind, STANDARD, Unfamiliar, Writer, uncompressed};
 use std::path::{Path, PathBuf};
 
 /// Rows that are predicted at once: so many that the draws, made anew for each such block, cost little.
@@ -26,9 +26,9 @@ const ROWS: usize = 32_768;
 pub struct Arguments {
     /// The model.
     model: PathBuf,
-    /// The table.
+    /// The table; - is standard input, as CSV.
     data: PathBuf,
-    /// Where predictions go; its ending says the format [default: DATA with -predictions before its ending].
+    /// Where predictions go; its ending says the format; - is standard output, as CSV [default: DATA with -predictions before its ending].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Quantiles to predict.
@@ -62,12 +62,13 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let out = a.out.clone().unwrap_or_else(|| beside(&a.data));
     let format = match (&a.out, table.format()) {
         (None, Some(format)) => format,
+        _ if out == Path::new(STANDARD) => Format::Csv,
         _ => Format::of_name(&out).context("--out")?,
     };
     check_distinct("--out", &out, &[&a.data, &a.model])?;
     let (ids, columns) = id_columns(a, &fitted, &table, format)?;
     let text = holds_text(format);
-    let own = Predictions::column_kinds(fitted.card.labels(), &a.quantiles, text);
+    let own = Predictions::column_kinds(fitted.card.labels(), &a.quantiles, text, fitted.card.written());
     if let Some((name, _)) = ids.iter().find(|id| own.iter().any(|own| own.0 == id.0)) {
         bail!("--id {name}: predictions have a column of this name themselves: rename it in {}", a.data.display());
     }
@@ -104,7 +105,8 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     drop(status);
     if !a.quiet {
         warn_of(&unfamiliar);
-        eprintln!("{rows} predictions written to {}", out.display());
+        let out = if out == Path::new(STANDARD) { "standard output".to_string() } else { out.display().to_string() };
+        eprintln!("{rows} predictions written to {out}");
     }
     Ok(())
 }
@@ -127,8 +129,12 @@ fn id_columns(a: &Arguments, fitted: &Fitted, table: &Table, format: Format) -> 
     Ok((ids, columns))
 }
 
-/// table.csv → table-predictions.csv
+/// table.csv → table-predictions.csv, and standard input to standard output
 fn beside(data: &Path) -> PathBuf {
+    if data == Path::new(STANDARD) {
+        return data.to_path_buf();
+    }
+    let data = uncompressed(data);
     let stem = data.file_stem().unwrap_or_default().to_string_lossy();
     let name = match data.extension() {
         Some(extension) => format!("{stem}-predictions.{}", extension.to_string_lossy()),

@@ -9,6 +9,7 @@ use crate::progress::{Progress, Say, Status};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dkp_fit::{Checkpoint, Error, Fit, Fitted, Moment, Order, Prepared, Run, Task};
+use dkp_table::{STANDARD, uncompressed};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Arguments {
-    /// The table: .csv, .parquet, .npy or .npz.
+    /// The table: .csv (perhaps with .gz or .zst), .parquet, .npy or .npz; - is standard input, as CSV.
     #[arg(required_unless_present = "resume")]
     data: Option<PathBuf>,
     /// Where the model goes [default: DATA with the ending .dkp].
@@ -75,7 +76,10 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
 fn begin(a: &Arguments, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
     let config = flags::config(&a.roles, &a.choices, a.config.as_deref())?;
     let data = a.data.as_deref().context("DATA is missing")?;
-    let out = a.out.clone().unwrap_or_else(|| data.with_extension("dkp"));
+    if data == Path::new(STANDARD) && a.out.is_none() {
+        bail!("--out MODEL is needed where the table is standard input");
+    }
+    let out = a.out.clone().unwrap_or_else(|| uncompressed(data).with_extension("dkp"));
     let folder = Order::folder_for(&out);
     if out == folder {
         bail!("--out {}: names that end in .run are for the folders of runs", out.display());

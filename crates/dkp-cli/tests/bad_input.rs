@@ -51,6 +51,26 @@ fn tables_that_cannot_be_learned_from() {
         &[],
         "t.csv: the target \"y\" is a in all training rows: there is nothing to learn",
     );
+    let quoted = |cell: &dyn Fn(usize) -> String| {
+        (0..20).fold("x,y\n".to_string(), |text, i| text + &format!("\"{}\",{}\n", cell(i), i % 7))
+    };
+    refused_table(
+        quoted(&|i| format!("{},{}", 1 + i % 9, 100 + i)),
+        &[],
+        "t.csv: column \"x\": \"1,100\" may have a decimal comma, or a mark between thousands: say --decimal comma, or --decimal point",
+    );
+    refused_table(
+        quoted(&|i| if i % 2 == 0 { format!("{i} %") } else { i.to_string() }),
+        &[],
+        "t.csv: column \"x\" has numbers with different signs or with and without one, such as \"0 %\"",
+    );
+    refused_table(quoted(&|i| format!("person {i}")), &[], "use --id \"x\" if it names the rows, or --ignore \"x\"");
+    let texts = (0..20).fold("x,y\n".to_string(), |text, i| text + &format!("{},thing {i}\n", i % 7));
+    refused_table(
+        texts,
+        &[],
+        "t.csv: the target \"y\" is text, such as \"thing 0\", with 20 different ones in 20 rows",
+    );
     refused_table("x,y\n1,\n2,NA\n", &[], "t.csv: the target \"y\" has no values at all");
     refused_table("x,x,y\n1,2,3\n4,5,6\n", &[], "t.csv: two columns are named \"x\"");
     refused_table(",y\n1,2\n3,4\n", &[], "t.csv: column 1 has no name");
@@ -112,7 +132,7 @@ fn flags_that_make_no_sense() {
     let place = Place::new();
     place.write("t.csv", flats());
     let with = |flags: &[&str], expected: &str| {
-        refused(&place, &[&["train", "t.csv", "--target", "price"], flags].concat(), 2, expected);
+        refused(&place, &[&["train", "t.csv", "--target", "price", "--id", "id"], flags].concat(), 2, expected);
     };
     with(&["--group", "town", "--time", "rooms"], "--group and --time both say which rows are held out");
     with(&["--test", "t.csv", "--holdout", "0.2"], "--test and --holdout both say which rows are held out");
@@ -137,9 +157,9 @@ fn flags_that_make_no_sense() {
     );
     with(&["--ignore", "nothing"], "--ignore: t.csv: there is no column \"nothing\"");
     with(&["--id", "price"], "--id price: this is the target");
-    with(&["--ignore", "id", "--set", "noise"], "--set noise: expected NAME=VALUE");
+    with(&["--set", "noise"], "--set noise: expected NAME=VALUE");
     with(
-        &["--ignore", "id", "--freeze", "lengthscale"],
+        &["--freeze", "lengthscale"],
         "--freeze lengthscale: there is no parameter \"lengthscale\"; the nearest name is",
     );
     with(&["--config", "none.toml"], "--config none.toml");

@@ -3,6 +3,8 @@
 mod support;
 
 use serde_json::Value;
+use std::io::Write as _;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 use support::{Outcome, Place, SMALL, flats};
 
@@ -444,4 +446,60 @@ fn help_and_completions_are_there() {
     }
     assert!(place.done(&["completions", "bash"]).out.contains("dkp"));
     assert!(place.done(&["--version"]).out.starts_with("dkp "));
+}
+
+/// A table from a German spreadsheet and one with signs and marks between thousands give the model of the plain table, and predictions are written alike.
+#[test]
+fn numbers_may_be_written_as_people_write_them() {
+    let place = Place::new();
+    let rows: Vec<[f64; 3]> = (0..60_u32)
+        .map(|i| [f64::from(i % 13) + 0.5, f64::from(i * 7 % 11) / 8.0, 1000.25 + f64::from(i % 13) * 100.0])
+        .collect();
+    let table = |delimiter: &str, cell: &dyn Fn(usize, f64) -> String| {
+        let row = |r: &[f64; 3]| (0..3).map(|i| cell(i, r[i])).collect::<Vec<_>>().join(delimiter) + "\n";
+        ["a", "b", "price"].join(delimiter) + "\n" + &rows.iter().map(row).collect::<String>()
+    };
+    place.write("plain.csv", table(",", &|_, v| v.to_string()));
+    place.write("german.csv", table(";", &|_, v| v.to_string().replace('.', ",")));
+    let grouped = |v: f64| format!("\"${},{:06.2}\"", (v / 1000.0).floor(), v % 1000.0);
+    place.write("signs.csv", table(",", &|i, v| if i == 2 { grouped(v) } else { v.to_string() }));
+    for name in ["plain", "german", "signs"] {
+        train(&place, &[&format!("{name}.csv"), "--target", "price"]);
+        place.done(&["predict", &format!("{name}.dkp"), &format!("{name}.csv")]);
+    }
+    let said = train(&place, &["german.csv", "--target", "price"]).err;
+    assert!(said.contains("  column \"a\" and 2 other columns: numbers are written like 0,5"), "{said}");
+    let [plain, german, signs] = ["plain", "german", "signs"].map(|n| place.text(&format!("{n}-predictions.csv")));
+    assert_eq!(german, plain.replace(',', ";").replace('.', ",").replace("quantile 0,", "quantile 0."));
+    assert_eq!(signs.replace('$', ""), plain);
+    assert!(signs.lines().nth(1).unwrap().starts_with('$'), "{signs}");
+    let judged = |name: &str| place.done(&["evaluate", &format!("{name}.dkp"), &format!("{name}.csv"), "--json"]).out;
+    assert_eq!(judged("german"), judged("plain"));
+}
+
+/// A table may come from standard input, and predictions go to standard output.
+#[test]
+fn tables_flow_through_pipes() {
+    let place = Place::new();
+    place.write("flats.csv", flats());
+    train(&place, &["flats.csv", "--target", "price", "--ignore", "id,sold,kind"]);
+    place.done(&["predict", "flats.dkp", "flats.csv"]);
+    let piped = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(flats().as_bytes()).unwrap();
+        Outcome::of(child.wait_with_output().unwrap())
+    };
+    let said = piped(&["predict", "flats.dkp", "-"]);
+    assert_eq!((said.code, said.out), (0, place.text("flats-predictions.csv")));
+    assert_eq!(said.err, "120 predictions written to standard output\n");
+    let judged = piped(&["evaluate", "flats.dkp", "-", "--json"]);
+    assert_eq!(judged.out, place.done(&["evaluate", "flats.dkp", "flats.csv", "--json"]).out);
+    let arguments = ["train", "-", "--target", "price", "--ignore", "id,sold,kind", "--out", "piped.dkp"];
+    assert_eq!(piped(&[&arguments[..], &SMALL].concat()).code, 0);
+    place.done(&["predict", "piped.dkp", "flats.csv", "--out", "piped.csv"]);
+    assert_eq!(place.text("piped.csv"), place.text("flats-predictions.csv"));
+    let without = piped(&["train", "-", "--target", "price"]);
+    assert_eq!((without.code, without.out.as_str()), (2, ""));
+    assert_eq!(without.err, "dkp: --out MODEL is needed where the table is standard input\n");
 }

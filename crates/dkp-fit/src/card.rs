@@ -3,7 +3,7 @@
 use crate::{FeatureScale, Metrics, Settings, Task};
 use dkp::data::Scaler;
 use dkp::model::{Bound, Calibration};
-use dkp_table::{Encoder, Kind, Target};
+use dkp_table::{Decimal, Encoder, Kind, Notation, Target};
 use serde::{Deserialize, Serialize};
 
 /// A model's card.
@@ -107,6 +107,16 @@ impl Card {
     /// The columns of features, as they are read.
     pub fn columns(&self) -> Vec<(String, Kind)> {
         self.encoder.columns()
+    }
+
+    /// How predicted numbers are written: as the target's are, or with the decimals of some feature's.
+    pub fn written(&self) -> Kind {
+        let comma = |c: &(String, Kind)| matches!(c.1, Kind::Written(n) if n.decimal() == Decimal::Comma);
+        match self.target.column().1 {
+            Kind::Written(notation) => Kind::Written(notation),
+            _ if self.columns().iter().any(comma) => Kind::Written(Notation::new(Decimal::Comma)),
+            _ => Kind::Number,
+        }
     }
 
     /// What is predicted, in words.

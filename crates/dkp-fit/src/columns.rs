@@ -138,8 +138,8 @@ pub(crate) fn placing_kind(survey: &Survey, roles: &Roles, name: &str) -> Result
     if column.missing > 0 {
         return Err(wrong(format!("{} values are missing: every row needs its time", column.missing)));
     }
-    if column.numeric == column.values() {
-        return Ok(Kind::Number);
+    if let kind @ (Kind::Number | Kind::Written(_)) = survey.target(name, false).unwrap_or(Kind::Text) {
+        return Ok(kind);
     }
     if column.looks_like_dates() {
         return Ok(Kind::Text);

@@ -1,6 +1,6 @@
 //! A model for tables: it predicts, is judged, written and read.
 
-use crate::confidence::{calibrate, narrow};
+use crate::confidence::{calibrate, noise_of_learned};
 use crate::judge::Judged;
 use crate::noise::noise_column;
 use crate::prepare::check_targets;
@@ -10,7 +10,7 @@ use dkp::data::Dataset;
 use dkp::file::{self, Companion, Tensor};
 use dkp::likelihoods::TargetKind;
 use dkp::model::{self, Calibration, Model};
-use dkp_table::{Frame, ReadOptions, Table, Unfamiliar};
+use dkp_table::{Decimal, Frame, ReadOptions, Table, Unfamiliar};
 use dkp_tape::random::Key;
 use faer::MatRef;
 use serde::Deserialize as _;
@@ -79,10 +79,11 @@ impl Fitted {
         self.card.settings.description(&self.registry)
     }
 
-    /// How a file is read for this model: what meant a missing value in training does here, and more if said so.
-    pub fn read_options(&self, delimiter: Option<char>, na: &[String]) -> ReadOptions {
+    /// How a file is read for this model: what meant a missing value in training does here, and more if said so, and numbers are written as they were there
+    /// if nothing else is said.
+    pub fn read_options(&self, delimiter: Option<char>, na: &[String], decimal: Option<Decimal>) -> ReadOptions {
         let na = self.card.na.iter().chain(na).cloned().collect();
-        ReadOptions { delimiter: delimiter.map(|c| c as u8), na }
+        ReadOptions { delimiter: delimiter.map(|c| c as u8), na, decimal }
     }
 
     /// Predicts the rows of a table. Columns are found by name; others are not looked at.
@@ -154,11 +155,13 @@ impl Fitted {
         Ok(Evaluated { metrics, unfamiliar, unseen_classes })
     }
 
-    /// The bound, what rows that are kept for it or learned from say of calibration, and the held-out rows' predictions and metrics; `watch` is told how many of them are judged.
+    /// The bound, what rows that are kept for it or learned from say of calibration, and the held-out rows' predictions and metrics; `watch` is told how many
+    /// of them are judged. Rows that were learned from say nothing of others where these are not `alike`: of other groups, or later.
     pub(crate) fn conclude(
         &mut self,
         train: &Dataset,
         kept: Option<&Dataset>,
+        alike: bool,
         held_out: Option<&Dataset>,
         watch: &mut dyn FnMut(usize),
     ) -> Result<(), Error> {
@@ -168,8 +171,8 @@ impl Fitted {
         let seed = self.card.settings.seed;
         match kept {
             Some(kept) => self.card.calibration = Some(calibrate(&self.model, kept, seed)?),
-            None if self.model.architecture().likelihood.target_kind() == TargetKind::Real => {
-                self.card.calibration = narrow(&self.model, train, bound.divergence(), seed)?;
+            None if alike && self.model.architecture().likelihood.target_kind() == TargetKind::Real => {
+                self.card.calibration = noise_of_learned(&self.model, train, bound.divergence(), seed)?;
             }
             None => {}
         }

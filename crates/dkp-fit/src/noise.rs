@@ -24,7 +24,9 @@ pub(crate) fn noise_column(
     let [noise, mean] = ["held_out.noise", "held_out.mean"].map(|name| kept.get(name).map(|t| &t.values));
     let logs: Vec<f64> = noise?.iter().map(|d| d.ln()).collect();
     let (columns, features) = (card.columns(), card.encoder.features());
-    let is_number = |name: &str| columns.iter().any(|(column, kind)| column == name && *kind == Kind::Number);
+    let is_number = |name: &str| {
+        columns.iter().any(|(column, kind)| column == name && matches!(kind, Kind::Number | Kind::Written(_)))
+    };
     let mut best = (None, explained(mean?, &logs)?);
     for (i, feature) in features.iter().enumerate().filter(|(_, f)| is_number(&f.name)) {
         let value = |n: usize| card.feature_scale.value(i, held_out.x(n)[i]);

@@ -72,15 +72,15 @@ impl Predictions {
         self.labels.as_ref()?.get(best).map(String::as_str)
     }
 
-    /// The columns that [`columns`](Predictions::columns) has; classes by name, or by number where there can be no text.
-    pub fn column_kinds(labels: Option<&[String]>, quantiles: &[f64], text: bool) -> Vec<(String, Kind)> {
+    /// The columns that [`columns`](Predictions::columns) has, with their numbers as `number` says; classes by name, or by number where there can be no text.
+    pub fn column_kinds(labels: Option<&[String]>, quantiles: &[f64], text: bool, number: Kind) -> Vec<(String, Kind)> {
         let Some(labels) = labels else {
             let moments = ["mean", "sd", "sd of model", "sd of noise"].map(str::to_string);
             let quantiles = quantiles.iter().map(|p| format!("quantile {p}"));
-            return moments.into_iter().chain(quantiles).map(|name| (name, Kind::Number)).collect();
+            return moments.into_iter().chain(quantiles).map(|name| (name, number)).collect();
         };
         let class = ("class".to_string(), if text { Kind::Text } else { Kind::Number });
-        let probability = labels.iter().map(|l| (format!("probability of {l}"), Kind::Number));
+        let probability = labels.iter().map(|l| (format!("probability of {l}"), number));
         std::iter::once(class).chain(probability).collect()
     }
 
@@ -90,7 +90,7 @@ impl Predictions {
             Some(labels) => self.classes(labels, text),
             None => self.numbers(quantiles),
         };
-        let names = Predictions::column_kinds(self.labels(), quantiles, text).into_iter().map(|c| c.0);
+        let names = Predictions::column_kinds(self.labels(), quantiles, text, Kind::Number).into_iter().map(|c| c.0);
         names.zip(columns).collect()
     }
 

@@ -57,7 +57,11 @@ impl Fit {
             Error::data(origin, format!("which column is to be predicted? Give {option}; there are {columns}"))
         })?;
         let survey = table.survey()?;
-        let features = survey.features(&feature_names(table, roles, name)?)?;
+        let names = feature_names(table, roles, name)?;
+        let placing = roles.group.iter().chain(&roles.time);
+        let placing = placing.map(|column| Ok((column.clone(), placing_kind(&survey, roles, column)?)));
+        let placing = placing.collect::<Result<Vec<(String, Kind)>, Error>>()?;
+        let features = survey.features(&names)?;
         let mut notes = features.notes();
         if features.columns.is_empty() {
             return Err(Error::data(origin, format!("there is no column to learn from beside the target \"{name}\"")));
@@ -65,10 +69,9 @@ impl Fit {
         let (task, kind) = task(&survey, roles, choices, &self.registry, name)?;
         let mut columns = features.columns.clone();
         columns.push((name.to_string(), kind));
+        notes.extend(survey.notation_notes(&columns));
         let learned = columns.len();
-        for column in roles.group.iter().chain(&roles.time) {
-            columns.push((column.clone(), placing_kind(&survey, roles, column)?));
-        }
+        columns.extend(placing);
         let whole = known_rows(table, &columns, name, &mut notes)?;
         let test = test.map(|t| known_rows(t, &columns[..learned], name, &mut notes)).transpose()?;
         let rows = match test {

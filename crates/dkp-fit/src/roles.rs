@@ -1,7 +1,7 @@
 //! What the columns of a table are for.
 
 use crate::Scaling;
-use dkp_table::ReadOptions;
+use dkp_table::{Decimal, ReadOptions};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -37,6 +37,9 @@ pub struct Roles {
     /// What stands between the cells of a CSV file, if its header does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+    /// What stands before the decimals of numbers, if the columns do not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<Decimal>,
     /// In which scale the model sees features; by default each column's own, or for classes that in which rows' nearest neighbours tell most of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaling: Option<Scaling>,
@@ -60,6 +63,6 @@ pub(crate) const HOLDOUT: f64 = 0.1;
 impl Roles {
     /// How files are read.
     pub fn read_options(&self) -> ReadOptions {
-        ReadOptions { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone() }
+        ReadOptions { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone(), decimal: self.decimal }
     }
 }

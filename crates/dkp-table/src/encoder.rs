@@ -71,7 +71,7 @@ impl Encoder {
         for (name, kind) in columns {
             let code = match kind {
                 Kind::Text => learn_levels(frame, name, rows)?,
-                Kind::Number | Kind::Bool => learn_median(frame.numbers(name)?, rows, *kind),
+                Kind::Number | Kind::Written(_) | Kind::Bool => learn_median(frame.numbers(name)?, rows, *kind),
             };
             match code {
                 Some(code) => encoder.columns.push((name.clone(), code)),

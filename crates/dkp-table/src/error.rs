@@ -58,6 +58,9 @@ pub enum Error {
     /// A name that says nothing of the format.
     #[error("{}: unknown kind of file: use {}", path.display(), crate::Format::EXTENSIONS)]
     Extension { path: PathBuf },
+    /// A compressed file that is not CSV.
+    #[error("{}: only CSV may be compressed: unpack it first", path.display())]
+    Compressed { path: PathBuf },
     /// A format that this build cannot read or write, as `action` says.
     #[error("{}: {} files cannot be {action} here: built without the feature {}", path.display(), format.name(), format.feature())]
     NotBuilt { path: PathBuf, format: Format, action: &'static str },
@@ -94,6 +97,18 @@ pub enum Error {
     /// A target that is a date.
     #[error("{origin}the target \"{name}\" holds dates, such as \"{text}\": convert them to a number such as days", name = one_line(column))]
     TargetDates { origin: Origin, column: String, text: String },
+    /// Numbers of which the decimals cannot be told from thousands.
+    #[error("{origin}column \"{name}\": \"{text}\" may have a decimal comma, or a mark between thousands: say {decimal} comma, or {decimal} point", name = one_line(column), decimal = origin.option("decimal"))]
+    AmbiguousNumbers { origin: Origin, column: String, text: String },
+    /// Numbers of which only some have a sign, or that have different signs.
+    #[error("{origin}column \"{name}\" has numbers with different signs or with and without one, such as \"{text}\": write all alike, or use {ignore} \"{name}\"", name = one_line(column), ignore = origin.option("ignore"))]
+    MixedSigns { origin: Origin, column: String, text: String },
+    /// A text column in which nearly every row is different.
+    #[error("{origin}column \"{name}\" is text, such as \"{text}\", with {levels} different ones in {values} rows: use {id} \"{name}\" if it names the rows, or {ignore} \"{name}\"", name = one_line(column), ignore = origin.option("ignore"), id = origin.option("id"))]
+    LevelsOfOneRow { origin: Origin, column: String, levels: usize, values: usize, text: String },
+    /// A target of text in which nearly every row is different.
+    #[error("{origin}the target \"{name}\" is text, such as \"{text}\", with {levels} different ones in {values} rows: that is no classification; correct what should be numbers, or choose another column", name = one_line(column))]
+    ClassesOfFewRows { origin: Origin, column: String, levels: usize, values: usize, text: String },
     /// A text column with too many different texts.
     #[error("{origin}column \"{name}\" has more than {} different texts: use {ignore} \"{name}\", or {id} \"{name}\" if it names the rows", crate::MAX_LEVELS, name = one_line(column), ignore = origin.option("ignore"), id = origin.option("id"))]
     TooManyLevels { origin: Origin, column: String },

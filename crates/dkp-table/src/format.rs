@@ -1,7 +1,7 @@
 //! Which kind of file a table is in.
 
 use crate::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +16,27 @@ pub enum Format {
     Npz,
 }
 
+/// What compressed files begin with.
+pub(crate) const GZIP: &[u8] = b"\x1f\x8b";
+pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+/// The name of standard input, and of standard output.
+pub const STANDARD: &str = "-";
+
+/// The name that a file has without the ending that says how it is compressed.
+///
+/// ```
+/// assert_eq!(dkp_table::uncompressed("a.csv.gz".as_ref()), std::path::Path::new("a.csv"));
+/// ```
+pub fn uncompressed(path: &Path) -> PathBuf {
+    match path.extension() {
+        Some(e) if e.eq_ignore_ascii_case("gz") || e.eq_ignore_ascii_case("zst") => path.with_extension(""),
+        _ => path.to_path_buf(),
+    }
+}
+
 impl Format {
     /// What names of tables end in.
-    pub const EXTENSIONS: &str = ".csv, .tsv, .txt, .parquet, .pq, .npy or .npz";
+    pub const EXTENSIONS: &str = ".csv, .tsv or .txt (perhaps with .gz or .zst), .parquet, .pq, .npy or .npz";
 
     /// The format that a file's name says.
     ///
@@ -28,7 +46,7 @@ impl Format {
     /// assert_eq!(Format::of_name(Path::new("houses.PQ"))?, Format::Parquet);
     /// assert_eq!(
     ///     Format::of_name(Path::new("houses.xlsx")).unwrap_err().to_string(),
-    ///     "houses.xlsx: unknown kind of file: use .csv, .tsv, .txt, .parquet, .pq, .npy or .npz"
+    ///     "houses.xlsx: unknown kind of file: use .csv, .tsv or .txt (perhaps with .gz or .zst), .parquet, .pq, .npy or .npz"
     /// );
     /// # Ok::<(), dkp_table::Error>(())
     /// ```
@@ -48,6 +66,11 @@ impl Format {
         let magic: [(&[u8], Format); 3] =
             [(b"PAR1", Format::Parquet), (b"\x93NUMPY", Format::Npy), (b"PK\x03\x04", Format::Npz)];
         magic.into_iter().find(|(bytes, _)| start.starts_with(bytes)).map(|m| m.1)
+    }
+
+    /// Whether the first bytes of a file are those of a compressed one: gzip or Zstandard.
+    pub(crate) fn is_compressed(start: &[u8]) -> bool {
+        start.starts_with(GZIP) || start.starts_with(ZSTD)
     }
 
     /// The feature of this crate that reads and writes it.

@@ -1,6 +1,6 @@
 //! Some rows of a table in memory, column by column.
 
-use crate::Error;
+use crate::{Error, Notation};
 use serde::{Deserialize, Serialize};
 
 /// What a column is read as.
@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// Numbers; NaN is missing.
     Number,
+    /// Numbers that are not written plainly.
+    Written(Notation),
     /// True or false, as the numbers 1 and 0; NaN is missing.
     Bool,
     /// Text as it is in the file.
@@ -87,7 +89,7 @@ impl Column {
     /// A column without rows.
     pub fn empty(kind: Kind) -> Column {
         match kind {
-            Kind::Number | Kind::Bool => Column::Numbers(Vec::new()),
+            Kind::Number | Kind::Written(_) | Kind::Bool => Column::Numbers(Vec::new()),
             Kind::Text => Column::Texts(Texts::default()),
         }
     }

@@ -36,6 +36,7 @@ mod encoder;
 mod error;
 mod format;
 mod frame;
+mod notation;
 mod origin;
 mod read;
 mod survey;
@@ -47,8 +48,9 @@ mod write;
 
 pub use encoder::{Encoder, Feature, Unfamiliar};
 pub use error::{Error, Place};
-pub use format::Format;
+pub use format::{Format, STANDARD, uncompressed};
 pub use frame::{Column, Frame, Kind, Texts};
+pub use notation::{Decimal, Notation, Sign};
 pub use origin::Origin;
 pub use read::silence_caught_panics;
 pub use survey::{ColumnSurvey, MAX_LEVELS, Noticed, Survey};

@@ -2,9 +2,10 @@
 
 use crate::cell;
 use crate::error::one_line;
+use crate::notation::Written;
 use crate::read::Stored;
 use crate::table::unknown;
-use crate::{Column, Error, Origin, Place};
+use crate::{Column, Decimal, Error, Origin, Place};
 use std::collections::HashSet;
 
 /// Different texts that a text column may have.
@@ -75,11 +76,21 @@ impl ColumnSurvey {
 pub struct Survey {
     origin: Origin,
     columns: Vec<ColumnSurvey>,
+    /// How numbers in their texts are written.
+    written: Vec<Written>,
+    /// What stands before decimals, if that was said.
+    pub(crate) decimal: Option<Decimal>,
 }
 
 impl Survey {
-    pub(crate) fn new(origin: Origin, columns: Vec<ColumnSurvey>) -> Survey {
-        Survey { origin, columns }
+    pub(crate) fn new(origin: Origin, columns: Vec<(ColumnSurvey, Written)>, decimal: Option<Decimal>) -> Survey {
+        let (columns, written) = columns.into_iter().unzip();
+        Survey { origin, columns, written, decimal }
+    }
+
+    /// The columns with how numbers in their texts are written.
+    pub(crate) fn writings(&self) -> impl Iterator<Item = (&ColumnSurvey, &Written)> {
+        self.columns.iter().zip(&self.written)
     }
 
     /// Where the table comes from.
@@ -107,6 +118,7 @@ impl Survey {
 /// Sees the cells of a column go by.
 pub struct Observer {
     column: ColumnSurvey,
+    written: Written,
     stored: Stored,
     /// Until there are too many.
     levels: Option<HashSet<String>>,
@@ -114,6 +126,7 @@ pub struct Observer {
     stray_byte: u64,
     infinite_byte: u64,
     not_utf8_byte: u64,
+    strays_bytes: [u64; 2],
 }
 
 impl Observer {
@@ -133,7 +146,17 @@ impl Observer {
             not_utf8: None,
             unsupported,
         };
-        Observer { column, stored, levels: Some(HashSet::new()), stray_byte: 0, infinite_byte: 0, not_utf8_byte: 0 }
+        let levels = Some(HashSet::new());
+        Observer {
+            column,
+            written: Written::default(),
+            stored,
+            levels,
+            stray_byte: 0,
+            infinite_byte: 0,
+            not_utf8_byte: 0,
+            strays_bytes: [0; 2],
+        }
     }
 
     /// The column's name.
@@ -195,7 +218,22 @@ impl Observer {
                 Some(Noticed { place: Place::row(row), text: one_line(&String::from_utf8_lossy(cell)) });
             self.infinite_byte = byte;
         }
+        if self.stored == Stored::Texts {
+            let comma = self.written.plain(cell);
+            self.misfit(row, byte, [true, comma], cell);
+        }
         self.level(cell);
+    }
+
+    /// Remembers the first cell that does not fit a notation.
+    fn misfit(&mut self, row: usize, byte: u64, fits: [bool; 2], cell: &[u8]) {
+        for (i, fits) in fits.into_iter().enumerate() {
+            if !fits && self.written.strays[i].is_none() {
+                let text = one_line(&String::from_utf8_lossy(cell));
+                self.written.strays[i] = Some(Noticed { place: Place::row(row), text });
+                self.strays_bytes[i] = byte;
+            }
+        }
     }
 
     /// A cell that is neither, in a row (from 1) that begins at a byte.
@@ -212,6 +250,10 @@ impl Observer {
         if self.stored != Stored::Categories {
             self.column.booleans += usize::from(cell::boolean(cell).is_some());
             self.column.dates += usize::from(self.stored == Stored::Dates || cell::is_date(cell));
+        }
+        if self.stored == Stored::Texts {
+            let fits = self.written.other(text.as_bytes());
+            self.misfit(row, byte, fits, cell);
         }
         if self.column.stray.is_none() {
             self.column.stray = Some(Noticed { place: Place::row(row), text: one_line(text) });
@@ -233,20 +275,25 @@ impl Observer {
     }
 
     /// What was seen. Lines are looked up (which reads the file) only for cells that make the column unusable.
-    pub fn finish(self, place: &dyn Fn(usize, u64) -> Place) -> ColumnSurvey {
-        let mut column = self.column;
+    pub fn finish(self, place: &dyn Fn(usize, u64) -> Place) -> (ColumnSurvey, Written) {
+        let (mut column, mut written) = (self.column, self.written);
         let sorted = |levels: HashSet<String>| {
             let mut levels: Vec<String> = levels.into_iter().collect();
             levels.sort_unstable();
             levels
         };
         column.levels = self.levels.map(sorted);
+        for (decimal, byte) in [Decimal::Point, Decimal::Comma].into_iter().zip(self.strays_bytes) {
+            if column.numeric < column.values() && column.mostly(written.fitting(decimal)) {
+                written.strays[decimal as usize].iter_mut().for_each(|n| n.place = place(n.place.row, byte));
+            }
+        }
         if column.mostly(column.numeric) {
             let find = |noticed: &mut Noticed, byte| noticed.place = place(noticed.place.row, byte);
             column.stray.iter_mut().for_each(|n| find(n, self.stray_byte));
             column.infinite.iter_mut().for_each(|n| find(n, self.infinite_byte));
         }
         column.not_utf8 = column.not_utf8.map(|p| place(p.row, self.not_utf8_byte));
-        column
+        (column, written)
     }
 }

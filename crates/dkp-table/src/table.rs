@@ -2,10 +2,11 @@
 
 use crate::cell::Na;
 use crate::error::one_line;
+use crate::format::{STANDARD, uncompressed};
 use crate::read::memory::Memory;
 use crate::read::{self, Content, FRAME_ROWS, Pick, Rows, Stored};
 use crate::survey::{Observer, Survey};
-use crate::{Error, Format, Frame, Kind, Origin, Values};
+use crate::{Decimal, Error, Format, Frame, Kind, Notation, Origin, Values};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
@@ -18,6 +19,8 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// Texts that mean a missing value, beside the usual ones; a number stands for its value.
     pub na: Vec<String>,
+    /// What stands before decimals; found in the columns if `None`.
+    pub decimal: Option<Decimal>,
 }
 
 /// A table on disk or in memory: its columns are known, its rows are read when asked for.
@@ -40,16 +43,19 @@ pub struct Table {
     format: Option<Format>,
     names: Vec<String>,
     na: Na,
+    decimal: Option<Decimal>,
     content: Box<dyn Content>,
 }
 
 impl Table {
-    /// Opens a file. What its first bytes say of its format counts for more than its name.
+    /// Opens a file, or with the name `-` standard input, which must be CSV. What its first bytes say of its format counts for more than its name. CSV
+    /// may be compressed (gzip, Zstandard), and in UTF-8 or UTF-16.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Table, Error> {
-        let (origin, format) = (Origin::from(path), recognise(path)?);
+        let name = if path == Path::new(STANDARD) { Path::new("standard input") } else { path };
+        let (origin, format) = (Origin::from(name), recognise(path)?);
         let (content, names) = read::open(path, format, options)?;
         check_names(&origin, &names)?;
-        Ok(Table { origin, format: Some(format), names, na: Na::new(&options.na), content })
+        Ok(Table { origin, format: Some(format), names, na: Na::new(&options.na), decimal: options.decimal, content })
     }
 
     /// Columns in memory, by name and of equal length. `na` is what means a missing value beside NaN and `None`, as in
@@ -72,7 +78,7 @@ impl Table {
         let (names, columns): (Vec<String>, Vec<Values>) = columns.into_iter().map(|(n, c)| (n.into(), c)).unzip();
         check_names(&Origin::Memory, &names)?;
         let content = Box::new(Memory::new(&names, columns)?);
-        Ok(Table { origin: Origin::Memory, format: None, names, na: Na::new(na), content })
+        Ok(Table { origin: Origin::Memory, format: None, names, na: Na::new(na), decimal: None, content })
     }
 
     /// Where it comes from.
@@ -96,7 +102,7 @@ impl Table {
         let mut observers: Vec<Observer> = self.names.iter().enumerate().map(observer).collect();
         self.content.observe(&mut observers, &self.na)?;
         let columns = observers.into_iter().map(|o| o.finish(&|row, byte| self.content.place(row, byte))).collect();
-        Ok(Survey::new(self.origin.clone(), columns))
+        Ok(Survey::new(self.origin.clone(), columns, self.decimal))
     }
 
     /// The rows of some columns, up to `rows` at a time. Columns are found by name: their order in the table and other columns do
@@ -107,7 +113,12 @@ impl Table {
             if let Stored::Unsupported(found) = self.content.stored(column) {
                 return Err(Error::UnsupportedType { origin: self.origin.clone(), column: name.clone(), found });
             }
-            Ok(Pick { column, name: name.clone(), kind: *kind })
+            let kind = match (self.decimal, *kind) {
+                (Some(decimal), Kind::Written(notation)) => Kind::Written(Notation { decimal, ..notation }),
+                (Some(decimal), Kind::Number) => Kind::Written(Notation::new(decimal)),
+                (_, kind) => kind,
+            };
+            Ok(Pick { column, name: name.clone(), kind })
         };
         let picks = columns.iter().map(pick).collect::<Result<Vec<Pick>, Error>>()?;
         let names = picks.iter().map(|p| p.name.clone()).collect();
@@ -158,6 +169,9 @@ fn recognise(path: &Path) -> Result<Format, Error> {
         std::io::ErrorKind::NotFound => Error::Missing { path: path.to_path_buf() },
         _ => Error::Read { path: path.to_path_buf(), source },
     };
+    if path == Path::new(STANDARD) {
+        return Ok(Format::Csv);
+    }
     if std::fs::metadata(path).map_err(read)?.is_dir() {
         return Err(Error::Directory { path: path.to_path_buf() });
     }
@@ -165,6 +179,13 @@ fn recognise(path: &Path) -> Result<Format, Error> {
     File::open(path).and_then(|f| f.take(8).read_to_end(&mut start)).map_err(read)?;
     if let Some(format) = Format::of_content(&start) {
         return Ok(format);
+    }
+    if Format::is_compressed(&start) {
+        let inner = uncompressed(path);
+        return match inner.extension().map(|_| Format::of_name(&inner)) {
+            None | Some(Ok(Format::Csv)) => Ok(Format::Csv),
+            Some(_) => Err(Error::Compressed { path: path.to_path_buf() }),
+        };
     }
     let format = Format::of_name(path)?;
     if start.is_empty() { Err(Error::Empty { path: path.to_path_buf() }) } else { Ok(format) }

@@ -1,5 +1,6 @@
 //! CSV: a header, then rows of cells between delimiters.
 
+use super::source::Source;
 use super::{Content, Opened, Pick, Rows, Stored};
 use crate::cell::{self, Na};
 use crate::error::one_line;
@@ -8,7 +9,7 @@ use crate::{Column, Error, Kind, Origin, Place, ReadOptions};
 use csv::ByteRecord;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Delimiters that are looked for, the first of equals first.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -22,14 +23,14 @@ const MISSING: [&[u8]; 5] = [b"NA", b"N/A", b"NaN", b"nan", b"null"];
 
 /// Opens a CSV file.
 pub fn open(path: &Path, options: &ReadOptions) -> Result<Opened, Error> {
-    let (layout, names) = Layout::open(path, options.delimiter)?;
+    let (layout, names) = Layout::open(Source::of(path)?, options.delimiter)?;
     Ok((Box::new(layout), names))
 }
 
 /// How a CSV file is written.
 #[derive(Clone, Debug)]
 struct Layout {
-    path: PathBuf,
+    source: Source,
     delimiter: u8,
     /// Where the text begins, after a byte order mark.
     start: u64,
@@ -39,40 +40,38 @@ struct Layout {
 
 impl Layout {
     /// Looks at the header of a file. Gives the column names too.
-    fn open(path: &Path, delimiter: Option<u8>) -> Result<(Layout, Vec<String>), Error> {
-        let read = |source| Error::Read { path: path.to_path_buf(), source };
+    fn open(source: Source, delimiter: Option<u8>) -> Result<(Layout, Vec<String>), Error> {
+        let path = || source.name().to_path_buf();
+        let read = |source| Error::Read { path: path(), source };
         let mut head = Vec::new();
-        File::open(path).and_then(|f| f.take(HEADER_BYTES).read_to_end(&mut head)).map_err(read)?;
+        source.open().and_then(|f| f.take(HEADER_BYTES).read_to_end(&mut head)).map_err(read)?;
         let start = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-        if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-            return Err(Error::HeaderNotUtf8 { path: path.to_path_buf() });
-        }
         let delimiter = delimiter.unwrap_or_else(|| detect(&head[start..]));
-        let mut layout = Layout { path: path.to_path_buf(), delimiter, start: start as u64, fields: 0 };
+        let mut layout = Layout { source: source.clone(), delimiter, start: start as u64, fields: 0 };
         let (mut reader, mut record) = (layout.reader()?, ByteRecord::new());
         if !layout.read(&mut reader, &mut record)? {
-            return Err(Error::Empty { path: path.to_path_buf() });
+            return Err(Error::Empty { path: path() });
         }
         let name = |field: &[u8]| std::str::from_utf8(field).map(|f| f.trim().to_string());
         let names = record.iter().map(name).collect::<Result<Vec<String>, _>>();
         layout.fields = record.len();
-        let names = names.map_err(|_| Error::HeaderNotUtf8 { path: path.to_path_buf() })?;
+        let names = names.map_err(|_| Error::HeaderNotUtf8 { path: path() })?;
         if !layout.read(&mut reader, &mut record)? {
-            return Err(Error::NoRows { origin: path.into() });
+            return Err(Error::NoRows { origin: Origin::File(path()) });
         }
         Ok((layout, names))
     }
 
     fn origin(&self) -> Origin {
-        Origin::File(self.path.clone())
+        Origin::File(self.source.name().to_path_buf())
     }
 
     fn reader(&self) -> Result<csv::Reader<File>, Error> {
         let open = || {
-            let mut file = File::open(&self.path)?;
+            let mut file = self.source.open()?;
             file.seek(SeekFrom::Start(self.start)).map(|_| file)
         };
-        let file = open().map_err(|source| Error::Read { path: self.path.clone(), source })?;
+        let file = open().map_err(|source| Error::Read { path: self.source.name().to_path_buf(), source })?;
         let mut builder = csv::ReaderBuilder::new();
         builder.delimiter(self.delimiter).has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES);
         Ok(builder.from_reader(file))
@@ -85,13 +84,13 @@ impl Layout {
                 csv::ErrorKind::Io(source) => source,
                 other => io::Error::other(format!("{other:?}")),
             };
-            Error::Read { path: self.path.clone(), source }
+            Error::Read { path: self.source.name().to_path_buf(), source }
         })
     }
 
     fn line(&self, byte: u64) -> io::Result<usize> {
         let (mut line, mut before) = (1, 0);
-        for (i, c) in BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?).bytes().enumerate() {
+        for (i, c) in BufReader::with_capacity(BUFFER_BYTES, self.source.open()?).bytes().enumerate() {
             let c = c?;
             if i as u64 >= byte && c != b'\n' && c != b'\r' {
                 break;
@@ -184,7 +183,7 @@ impl Cells {
         }
         self.row += 1;
         if self.record.len() != self.layout.fields {
-            let (place, path) = (self.place(), self.layout.path.clone());
+            let (place, path) = (self.place(), self.layout.source.name().to_path_buf());
             return Err(Error::Ragged { path, place, expected: self.layout.fields, found: self.record.len() });
         }
         Ok(true)
@@ -234,7 +233,11 @@ fn push(column: &mut Column, text: Option<&str>) {
 
 impl CsvRows {
     fn number(&self, pick: &Pick, cell: &[u8]) -> Result<f64, Error> {
-        let parsed = if pick.kind == Kind::Bool { cell::truth(cell) } else { cell::number(cell) };
+        let parsed = match pick.kind {
+            Kind::Bool => cell::truth(cell),
+            Kind::Written(notation) => notation.number(cell),
+            Kind::Number | Kind::Text => cell::number(cell),
+        };
         match parsed {
             Some(value) if self.na.has_number(value) => Ok(f64::NAN),
             Some(value) if value.is_finite() => Ok(value),
@@ -260,7 +263,7 @@ impl CsvRows {
         match pick.kind {
             _ if infinite => Error::Infinite { origin, place, column, text },
             Kind::Bool => Error::NotBool { origin, place, column, text },
-            Kind::Number | Kind::Text => Error::NotNumber { origin, place, column, text },
+            Kind::Number | Kind::Written(_) | Kind::Text => Error::NotNumber { origin, place, column, text },
         }
     }
 }

@@ -9,6 +9,8 @@ pub mod npy;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "csv")]
+mod source;
 // values that only some formats have
 #[cfg_attr(not(all(feature = "parquet", feature = "numpy")), allow(dead_code))]
 mod value;

@@ -64,6 +64,9 @@ impl Reading<'_> {
             (Value::Text(text), Kind::Bool) => {
                 cell::truth(text.as_bytes()).ok_or_else(|| Refusal::NotBool(value.text()))?
             }
+            (Value::Text(text), Kind::Written(notation)) => {
+                notation.number(text.as_bytes()).ok_or_else(|| Refusal::NotNumber(value.text()))?
+            }
             (Value::Text(text), _) => cell::number(text.as_bytes()).ok_or_else(|| Refusal::NotNumber(value.text()))?,
             _ => value.number().ok_or_else(|| Refusal::Date(value.text()))?,
         };

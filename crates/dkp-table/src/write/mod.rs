@@ -9,13 +9,14 @@ mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
 
+use crate::format::STANDARD;
 use crate::table::check_names;
 use crate::{Column, Error, Format, Frame, Kind};
-use std::io;
+use std::io::{self, Seek as _};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Writes a table, a frame at a time. Unless it is finished, nothing is left behind.
+/// Writes a table, a frame at a time; with the name `-` to standard output. Unless it is finished, nothing is left behind.
 ///
 /// ```
 /// use dkp_table::{Column, Format, Frame, Kind, Writer};
@@ -59,7 +60,9 @@ impl Writer {
         }
         let unwritten = || Error::NotBuilt { path: path.to_path_buf(), format, action: "written" };
         let begin = beginner(format).ok_or_else(unwritten)?;
-        let sink = temporary(path).and_then(|file| begin(file, columns)).map_err(|source| write_error(path, source))?;
+        // standard output gets all of it in the end
+        let sink = if path == Path::new(STANDARD) { NamedTempFile::new() } else { temporary(path) };
+        let sink = sink.and_then(|file| begin(file, columns)).map_err(|source| write_error(path, source))?;
         Ok(Writer { path: path.to_path_buf(), columns: columns.to_vec(), sink })
     }
 
@@ -70,7 +73,7 @@ impl Writer {
             // asked for what it is: a column of the other kind is an error
             match kind {
                 Kind::Text => frame.texts(name).map(|_| column),
-                Kind::Number | Kind::Bool => frame.numbers(name).map(|_| column),
+                Kind::Number | Kind::Written(_) | Kind::Bool => frame.numbers(name).map(|_| column),
             }
         };
         let columns = self.columns.iter().map(find).collect::<Result<Vec<&Column>, Error>>()?;
@@ -80,7 +83,13 @@ impl Writer {
     /// Ends the table and gives it its name.
     pub fn finish(self) -> Result<(), Error> {
         let write = |source| write_error(&self.path, source);
-        let file = self.sink.finish().map_err(write)?;
+        let mut file = self.sink.finish().map_err(write)?;
+        if self.path == Path::new(STANDARD) {
+            let copied = file.rewind().and_then(|()| io::copy(&mut file, &mut io::stdout().lock()));
+            // whoever reads it may have seen enough
+            let copied = copied.or_else(|e| if e.kind() == io::ErrorKind::BrokenPipe { Ok(0) } else { Err(e) });
+            return copied.map(drop).map_err(|source| write_error(Path::new("standard output"), source));
+        }
         file.as_file().sync_all().map_err(write)?;
         file.persist(&self.path).map(drop).map_err(|e| write(e.error))
     }

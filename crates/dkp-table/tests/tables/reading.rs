@@ -1,7 +1,8 @@
 //! What is read is what the file says.
 
-use crate::common::{csv, folder, open, write_npy, write_npz};
+use crate::common::{csv, folder, message, open, write_npy, write_npz};
 use dkp_table::{Format, Kind, ReadOptions, Table};
+use std::io::Write as _;
 
 fn columns(of: &[(&str, Kind)]) -> Vec<(String, Kind)> {
     of.iter().map(|(n, k)| (n.to_string(), *k)).collect()
@@ -22,7 +23,7 @@ fn delimiters_are_found_in_the_header_outside_of_quotes() {
     ] {
         assert_eq!(csv(&folder, content).names(), names, "{content:?}");
     }
-    let options = ReadOptions { delimiter: Some(b':'), na: vec![] };
+    let options = ReadOptions { delimiter: Some(b':'), ..ReadOptions::default() };
     std::fs::write(folder.path().join("t.csv"), "a:b,c\n1:2\n").unwrap();
     assert_eq!(Table::open(&folder.path().join("t.csv"), &options).unwrap().names(), ["a", "b,c"]);
 }
@@ -56,7 +57,7 @@ fn frames_are_consecutive_and_complete() {
 fn the_users_missing_values_count_by_text_and_by_value() {
     let folder = folder();
     std::fs::write(folder.path().join("t.csv"), "a,b\n-999,?\n-999.0,x\n3,y\n").unwrap();
-    let options = ReadOptions { delimiter: None, na: vec!["-999".into(), "?".into()] };
+    let options = ReadOptions { na: vec!["-999".into(), "?".into()], ..ReadOptions::default() };
     let table = Table::open(&folder.path().join("t.csv"), &options).unwrap();
     let frame = table.read(&columns(&[("a", Kind::Number), ("b", Kind::Text)])).unwrap();
     assert!(frame.numbers("a").unwrap()[..2].iter().all(|v| v.is_nan()));
@@ -125,4 +126,49 @@ fn archives_are_read_side_by_side_compressed_or_not() {
         let error = table.read(&columns(&[("note", Kind::Text)])).unwrap_err().to_string();
         assert!(error.contains("column \"note\" is of type an array of 0 dimensions"), "{error}");
     }
+}
+
+/// Compressed text, and text of other programs, is the same table; places in it are those of the text.
+#[test]
+fn compressed_files_and_utf16_are_the_same_table() {
+    let folder = folder();
+    let text = "name,size\nBäckerei,1.5\nCafé,2\n\"a\nb\",3\n";
+    let wanted = columns(&[("name", Kind::Text), ("size", Kind::Number)]);
+    let expected = csv(&folder, text).read(&wanted).unwrap();
+    let gzip = |text: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    };
+    let little: Vec<u8> = [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+    // two members in a row, as `cat a.gz b.gz` makes them
+    write("two.csv.gz", &[gzip(&text.as_bytes()[..20]), gzip(&text.as_bytes()[20..])].concat());
+    for (name, bytes) in [
+        ("t.csv.gz", gzip(text.as_bytes())),
+        ("t.CSV.ZST", zstd::encode_all(text.as_bytes(), 1).unwrap()),
+        ("t.gz", gzip(&[b"\xef\xbb\xbf", text.as_bytes()].concat())),
+        ("little.csv", little.clone()),
+        ("big.txt", big),
+        ("both.csv.gz", gzip(&little)),
+    ] {
+        write(name, &bytes);
+        let table = open(&folder, name).unwrap();
+        assert_eq!((table.format(), table.read(&wanted).unwrap()), (Some(Format::Csv), expected.clone()), "{name}");
+    }
+    assert_eq!(open(&folder, "two.csv.gz").unwrap().read(&wanted).unwrap(), expected);
+
+    let refused = |name: &str, bytes: &[u8]| {
+        write(name, bytes);
+        message(&folder, open(&folder, name).unwrap_err())
+    };
+    assert_eq!(refused("t.parquet.gz", &gzip(b"PAR1")), "t.parquet.gz: only CSV may be compressed: unpack it first");
+    let whole = gzip(&text.as_bytes().repeat(20));
+    assert_eq!(refused("cut.csv.gz", &whole[..whole.len() / 2]), "cut.csv.gz cannot be read");
+    assert_eq!(refused("odd.csv", b"\xff\xfea\0\x00\xd8b\0"), "odd.csv cannot be read");
+    assert_eq!(refused("none.csv.gz", &gzip(b"")), "none.csv.gz is empty: expected a table");
+    write("bad.csv.gz", &gzip(b"x\n1\n2\n\n?\n"));
+    let error = open(&folder, "bad.csv.gz").unwrap().read(&columns(&[("x", Kind::Number)])).unwrap_err();
+    assert!(message(&folder, error).starts_with("bad.csv.gz: row 3 (line 5), column \"x\": \"?\" is not a number"));
 }

@@ -1,7 +1,7 @@
 //! How columns are read, from what they hold.
 
 use crate::common::{csv, folder, message, open, write_npy};
-use dkp_table::{Kind, ReadOptions, Table};
+use dkp_table::{Decimal, Format, Kind, Notation, ReadOptions, Table, Writer};
 use std::fmt::Write as _;
 
 /// The kind that a column of these cells is as a feature, or the error.
@@ -78,14 +78,99 @@ fn a_stray_cell_after_quoted_line_ends_has_its_line() {
 fn a_thousand_levels_are_enough() {
     let names: Vec<String> = (0..1001).map(|i| format!("name {i}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    assert_eq!(feature(&names[..1000]), Ok(Some(Kind::Text)));
+    let twice = [&names[..1000], &names[..1000]].concat();
+    assert_eq!(feature(&twice), Ok(Some(Kind::Text)));
     assert_eq!(
         feature(&names),
         Err("t.csv: column \"c\" has more than 1000 different texts: use --ignore \"c\", or --id \"c\" if it names the rows".into())
     );
-    assert_eq!(target(&names[..1000], false), Ok(Kind::Text));
+    assert_eq!(target(&twice, false), Ok(Kind::Text));
+    assert_eq!(target(&names[..1000], true), Ok(Kind::Text));
     let expected = "t.csv: the target \"c\" has more than 1000 classes: choose a column with fewer";
     assert_eq!(target(&names, false), Err(expected.into()));
+}
+
+#[test]
+fn texts_that_hardly_repeat_are_no_categories_and_no_classes() {
+    let names: Vec<String> = (0..20).map(|i| format!("name {}", i.min(18))).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let expected = "t.csv: column \"c\" is text, such as \"name 0\", with 19 different ones in 20 rows: use --id \"c\" if it names the rows, or --ignore \"c\"";
+    assert_eq!(feature(&names), Err(expected.into()));
+    let expected = "t.csv: the target \"c\" is text, such as \"name 0\", with 19 different ones in 20 rows: that is no classification; correct what should be numbers, or choose another column";
+    assert_eq!(target(&names, false), Err(expected.into()));
+    // nine in ten may differ; of few rows all
+    let some = [&names[..18], &["name 0", "name 1"]].concat();
+    assert_eq!(feature(&some), Ok(Some(Kind::Text)));
+    assert_eq!(feature(&names[..9]), Ok(Some(Kind::Text)));
+    // nearly all are numbers
+    let numbers: Vec<String> = (0..12).map(|i| if i == 6 { "n.d.".into() } else { format!("{i}.5") }).collect();
+    let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+    for refused in [feature(&numbers).map(|_| ()), target(&numbers, false).map(|_| ())] {
+        assert!(refused.unwrap_err().starts_with("t.csv: row 7, column \"c\": \"n.d.\" is not a number"));
+    }
+}
+
+/// The kinds of two columns with semicolons between them, the first of which has these cells, or the error.
+fn beside(cells: &[&str], other: &str, decimal: Option<Decimal>) -> Result<Vec<Kind>, String> {
+    let folder = folder();
+    let content: String = cells.iter().fold("c;other\n".to_string(), |text, c| text + c + ";" + other + "\n");
+    csv(&folder, &content);
+    let table = Table::open(&folder.path().join("t.csv"), &ReadOptions { decimal, ..ReadOptions::default() }).unwrap();
+    let features = table.survey().unwrap().features(table.names()).map_err(|e| message(&folder, e))?;
+    Ok(features.columns.into_iter().map(|c| c.1).collect())
+}
+
+#[test]
+fn numbers_are_recognised_as_people_write_them() {
+    let [point, comma] = [Decimal::Point, Decimal::Comma].map(|d| Kind::Written(Notation::new(d)));
+    let kinds = |cells: &[&str], other: &str| beside(cells, other, None);
+    assert_eq!(kinds(&["18,0", "0,00632", "7", "NA"], "x"), Ok(vec![comma, Kind::Text]));
+    assert_eq!(kinds(&["2,960,100", "5"], "x"), Ok(vec![point, Kind::Text]));
+    // one column tells what another means; plain columns stay plain
+    assert_eq!(kinds(&["1,234", "5"], "0,5"), Ok(vec![comma, comma]));
+    assert_eq!(kinds(&["1,234", "5"], "0.5"), Ok(vec![point, Kind::Number]));
+    assert_eq!(kinds(&["1.234", "5.678"], "0,5"), Ok(vec![comma, comma]));
+    assert_eq!(kinds(&["1.234", "5.678"], "12"), Ok(vec![Kind::Number; 2]));
+    assert_eq!(kinds(&["12", "13"], "0,5"), Ok(vec![Kind::Number, comma]));
+    let ambiguous = "t.csv: column \"c\": \"1,234\" may have a decimal comma, or a mark between thousands: say --decimal comma, or --decimal point";
+    assert_eq!(kinds(&["1,234", "5"], "12"), Err(ambiguous.into()));
+    assert_eq!(beside(&["1,234", "5"], "12", Some(Decimal::Comma)), Ok(vec![comma, Kind::Number]));
+    assert_eq!(beside(&["1,234", "5"], "12", Some(Decimal::Point)), Ok(vec![point, Kind::Number]));
+    // a sign that all have
+    assert!(
+        matches!(kinds(&["$24.0k", "$1.5"], "x").unwrap()[0], Kind::Written(n) if n != Notation::new(Decimal::Point))
+    );
+    assert!(kinds(&["5 %", "5"], "x").unwrap_err().starts_with("t.csv: column \"c\" has numbers with different signs"));
+    // nineteen of twenty
+    let mut cells = vec!["1,5"; 19];
+    cells.push("viel");
+    assert!(kinds(&cells, "x").unwrap_err().starts_with("t.csv: row 20, column \"c\": \"viel\" is not a number"));
+}
+
+#[test]
+fn numbers_are_read_and_written_in_their_notation() {
+    let folder = folder();
+    let table = csv(&folder, "a;b\n1.234,5;-3 %\n7;4,25 %\nNA;\n");
+    let columns = table.survey().unwrap().features(table.names()).unwrap().columns;
+    let frame = table.read(&columns).unwrap();
+    let present = |name: &str| frame.numbers(name).unwrap()[..2].to_vec();
+    assert_eq!((present("a"), present("b")), (vec![1234.5, 7.0], vec![-3.0, 4.25]));
+    let notes = table.survey().unwrap().notation_notes(&columns);
+    assert_eq!(
+        notes,
+        ["column \"a\": numbers are written like 1.234,5", "column \"b\": numbers are written like -3 %"]
+    );
+    let path = folder.path().join("out.csv");
+    let mut writer = Writer::create(&path, Format::Csv, &columns).unwrap();
+    writer.write(&frame).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "a;b\n1234,5;-3 %\n7;4,25 %\n;\n");
+    // another notation may be said when it is read again
+    let plain = csv(&folder, "a;b\n1234.5;3\n");
+    assert!(plain.read(&columns).is_err());
+    let options = ReadOptions { decimal: Some(Decimal::Point), ..ReadOptions::default() };
+    let plain = Table::open(&folder.path().join("t.csv"), &options).unwrap();
+    assert_eq!(plain.read(&columns).unwrap().numbers("a").unwrap(), [1234.5]);
 }
 
 #[test]
@@ -120,7 +205,7 @@ fn typed_files_are_surveyed_by_their_types() {
     assert_eq!(survey.features(&["x0".into()]).unwrap().columns[0].1, Kind::Bool);
     assert_eq!(survey.column("x0").unwrap().levels.as_deref().unwrap(), ["false", "true"]);
     std::fs::write(folder.path().join("t.npy"), write_npy("|u1", false, "(3,)", &[9, 10, 9])).unwrap();
-    let options = ReadOptions { delimiter: None, na: vec!["10".into()] };
+    let options = ReadOptions { na: vec!["10".into()], ..ReadOptions::default() };
     let survey = Table::open(&folder.path().join("t.npy"), &options).unwrap().survey().unwrap();
     let column = survey.column("x0").unwrap();
     assert_eq!((column.numeric, column.missing, column.range), (2, 1, Some((9.0, 9.0))));
