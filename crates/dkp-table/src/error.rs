@@ -67,6 +67,9 @@ pub enum Error {
     /// A row with too few or too many fields.
     #[error("{}: {place} has {found} fields, but the header has {expected}: quote cells that contain the delimiter, or set --delimiter", path.display())]
     Ragged { path: PathBuf, place: Place, expected: usize, found: usize },
+    /// Numbers where names should be.
+    #[error("{}: the first line has \"{text}\" where a column's name should be: add a line with names before it", path.display())]
+    NoHeader { path: PathBuf, text: String },
     /// A header that is not UTF-8.
     #[error("{}: the header is not UTF-8: save the file as UTF-8", path.display())]
     HeaderNotUtf8 { path: PathBuf },

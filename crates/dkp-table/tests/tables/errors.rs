@@ -26,10 +26,13 @@ fn files_that_are_no_tables() {
         assert_eq!(open(name), format!("{name} is empty: expected a table"));
     }
     std::fs::write(folder.path().join("t.xlsx"), "a\n1\n").unwrap();
-    assert_eq!(open("t.xlsx"), "t.xlsx: unknown kind of file: use .csv, .tsv, .txt, .parquet, .pq, .npy or .npz");
+    assert_eq!(
+        open("t.xlsx"),
+        "t.xlsx: unknown kind of file: use .csv, .tsv or .txt (perhaps with .gz or .zst), .parquet, .pq, .npy or .npz"
+    );
     std::fs::write(folder.path().join("blank.csv"), "\n\r\n").unwrap();
     assert_eq!(open("blank.csv"), "blank.csv is empty: expected a table");
-    std::fs::write(folder.path().join("u.csv"), b"\xff\xfea\0\n\0").unwrap();
+    std::fs::write(folder.path().join("u.csv"), b"gr\xf6\xdfe\n1\n").unwrap();
     assert_eq!(open("u.csv"), "u.csv: the header is not UTF-8: save the file as UTF-8");
     std::fs::write(folder.path().join("p.parquet"), "this is no Parquet file at all").unwrap();
     assert!(open("p.parquet").starts_with("p.parquet is damaged or not a Parquet file: "), "{}", open("p.parquet"));
@@ -37,6 +40,27 @@ fn files_that_are_no_tables() {
     assert_eq!(open("x.npy"), "x.npy is damaged or not a npy file: it does not begin with \\x93NUMPY");
     std::fs::write(folder.path().join("x.npz"), "this is no archive").unwrap();
     assert!(open("x.npz").starts_with("x.npz is damaged or not a npz file: "), "{}", open("x.npz"));
+}
+
+/// A row in the place of a header is noticed; years and counted columns are names.
+#[test]
+fn a_file_without_a_header_is_noticed() {
+    let folder = folder();
+    let opened = |header: &str| {
+        std::fs::write(folder.path().join("t.csv"), format!("{header}\n{header}\n")).unwrap();
+        open(&folder, "t.csv").map(|_| ()).map_err(|e| message(&folder, e))
+    };
+    for (header, text) in
+        [("0.00632,18,2.31", "0.00632"), ("red,3,1.5", "1.5"), ("5,7,9", "5"), ("0;18,5;2", "0"), ("a;18,5;2", "18,5")]
+    {
+        let expected = format!(
+            "t.csv: the first line has \"{text}\" where a column's name should be: add a line with names before it"
+        );
+        assert_eq!(opened(header), Err(expected), "{header}");
+    }
+    for header in ["country,1990,1991", "0,1,2", "1,2,3", "0", "a,b", "x1,x2"] {
+        assert_eq!(opened(header), Ok(()), "{header}");
+    }
 }
 
 #[test]

@@ -90,8 +90,8 @@ impl Calibration {
     /// The noise under which numbers that a model has learned from are most probable, and new ones are not promised too much; none if that is not less than
     /// what was learned by a tenth.
     ///
-    /// `divergence` is the posterior's from the prior, in nats a point and target: by so much the fit to rows that were learned from is better than the bound.
-    /// Noise is multiplied by e^divergence, so that new points may err more: a rule of thumb, which keeps a model that follows its few rows as it is.
+    /// `divergence` is the posterior's from the prior, in nats a point: by so much the fit to rows that were learned from is better than the bound.
+    /// Noise is multiplied by e^divergence (its part for each target), so that new points may err more: a rule of thumb, which keeps a model that follows its few rows as it is.
     pub fn of_learned(prediction: &Prediction, data: &Dataset, divergence: f64) -> Option<Calibration> {
         if prediction.target_kind() != TargetKind::Real || data.points() == 0 {
             return None;
@@ -103,7 +103,7 @@ impl Calibration {
             (0..data.points()).into_par_iter().map(log).collect::<Vec<f64>>().iter().sum::<f64>()
         };
         let (log, _) = largest(-WIDEST, 0.0, |log| score(log.exp()));
-        let noise = (log + divergence.max(0.0)).exp();
+        let noise = (log + divergence.max(0.0) / prediction.targets() as f64).exp();
         (noise < LESS && score(noise) > score(1.0)).then_some(with(noise))
     }
 }
