@@ -83,7 +83,15 @@ fn tables_that_cannot_be_learned_from() {
         "t.csv: column \"x\" has more than 1000 different texts: use --ignore \"x\"",
     );
     refused_table(b"x,y\n1,2\n\xff\xfe,3\n4,5\n", &[], "t.csv: row 2, column \"x\": the text is not UTF-8");
-    refused_table("x,y\n2024-01-31,1\n2024-02-01,2\n", &[], "t.csv: column \"x\" holds dates, such as \"2024-01-31\"");
+    let dates = "x,y\n03/04/2024,1\n04/05/2024,2\n";
+    refused_table(dates, &[], "t.csv: column \"x\": \"03/04/2024\" may begin with the day or the month");
+    let dates = "x,y\n2024-01-31,1\n1.2.2024,2\n";
+    refused_table(dates, &[], "t.csv: column \"x\" holds dates in different forms, such as \"2024-01-31\"");
+    refused_table(
+        "5.1,3.5,y\n1,2,3\n4,5,6\n",
+        &[],
+        "t.csv: the first line has \"5.1\" where a column's name should be",
+    );
     refused_table(
         "x,y\n1,red\n2,blue\n3,red\n",
         &["--task", "regression"],
@@ -109,8 +117,12 @@ fn tables_that_cannot_be_learned_from() {
         &[],
         "t.csv: no column beside the target \"y\" varies over the training rows",
     );
-    let dates = "d,x,y\n31/01/2024,1,2\n01/02/2024,2,3\n";
-    refused_table(dates, &["--time", "d"], "--time d: \"31/01/2024\" does not sort by time: write dates as 2024-01-31");
+    let dates = "d,x,y\n03/04/2024,1,2\n01/02/2024,2,3\n";
+    refused_table(
+        dates,
+        &["--time", "d"],
+        "--time: t.csv: column \"d\": \"03/04/2024\" may begin with the day or the month",
+    );
 }
 
 #[test]

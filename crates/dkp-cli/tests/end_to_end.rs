@@ -191,7 +191,7 @@ fn held_out_rows_are_chosen_as_asked() {
     assert!(said.err.contains("120 rows to learn from, 30 held out"), "{}", said.err);
 }
 
-/// Dates sort as text, and few groups leave at least one out.
+/// Dates sort by time, and few groups leave at least one out.
 #[test]
 fn the_latest_rows_and_at_least_one_group_are_held_out() {
     let place = Place::new();
@@ -502,4 +502,34 @@ fn tables_flow_through_pipes() {
     let without = piped(&["train", "-", "--target", "price"]);
     assert_eq!((without.code, without.out.as_str()), (2, ""));
     assert_eq!(without.err, "dkp: --out MODEL is needed where the table is standard input\n");
+}
+
+/// Dates are features, however they are written; what follows the season is learned.
+#[test]
+fn dates_are_learned_from() {
+    let place = Place::new();
+    // two years, every third day
+    let days: Vec<[u32; 3]> = (0..2_u32)
+        .flat_map(|year| {
+            (0..12_u32).flat_map(move |month| (0..10_u32).map(move |k| [2022 + year, 1 + month, 1 + 3 * k % 28]))
+        })
+        .collect();
+    let y = |d: &[u32; 3]| {
+        20.0 * (f64::from(30 * (d[1] - 1) + d[2]) * std::f64::consts::TAU / 360.0).sin() + f64::from(d[2] % 3)
+    };
+    let table = |form: &dyn Fn(&[u32; 3]) -> String| {
+        days.iter().fold("day,y\n".to_string(), |text, d| format!("{text}{},{:.3}\n", form(d), y(d)))
+    };
+    place.write("iso.csv", table(&|d| format!("{}-{:02}-{:02}", d[0], d[1], d[2])));
+    place.write("german.csv", table(&|d| format!("{:02}.{:02}.{}", d[2], d[1], d[0])));
+    for name in ["iso", "german"] {
+        let said = train(&place, &[&format!("{name}.csv"), "--target", "y"]);
+        let note = "  column \"day\" holds dates: position in time, season, weekday";
+        assert!(said.err.contains(note), "{}", said.err);
+        place.done(&["predict", &format!("{name}.dkp"), &format!("{name}.csv")]);
+    }
+    assert_eq!(place.text("german-predictions.csv"), place.text("iso-predictions.csv"));
+    let metrics = json(&place.done(&["evaluate", "iso.dkp", "iso.csv", "--json"]).out);
+    // y has a standard deviation of 14
+    assert!(metrics["rmse"].as_f64().unwrap() < 6.0, "{metrics}");
 }

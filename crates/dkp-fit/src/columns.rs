@@ -128,7 +128,7 @@ pub(crate) fn likelihood_name(registry: &Registry, choices: &Choices, target: &T
     }
 }
 
-/// Groups are compared as text; times are numbers, or dates that sort as text.
+/// Groups are compared as text; times are numbers or dates.
 pub(crate) fn placing_kind(survey: &Survey, roles: &Roles, name: &str) -> Result<Kind, Error> {
     if roles.time.as_deref() != Some(name) {
         return Ok(Kind::Text);
@@ -142,21 +142,8 @@ pub(crate) fn placing_kind(survey: &Survey, roles: &Roles, name: &str) -> Result
         return Ok(kind);
     }
     if column.looks_like_dates() {
-        return Ok(Kind::Text);
+        return survey.date(column).map_err(|e| Error::named("time", e));
     }
     let sample = column.stray.as_ref().map_or(String::new(), |s| format!(": \"{}\" in {} is neither", s.text, s.place));
     Err(wrong(format!("expected numbers, or dates such as 2024-01-31{sample}")))
-}
-
-/// The ranks of dates that begin with the year.
-pub(crate) fn date_ranks(texts: &[&str], name: &str) -> Result<Vec<f64>, Error> {
-    let iso = |t: &str| t.len() >= 10 && t.as_bytes()[4] == b'-' && t[..4].bytes().all(|b| b.is_ascii_digit());
-    if let Some(text) = texts.iter().find(|t| !iso(t)) {
-        let reason = format!("\"{text}\" does not sort by time: write dates as 2024-01-31");
-        return Err(Error::setting("time", name, reason));
-    }
-    let mut sorted: Vec<&str> = texts.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    Ok(texts.iter().map(|t| sorted.partition_point(|s| s < t) as f64).collect())
 }

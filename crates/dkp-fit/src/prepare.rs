@@ -1,7 +1,7 @@
 //! From a table to what a model learns from: held-out rows, encoding, scales.
 
 use crate::choice::AUTO;
-use crate::columns::{date_ranks, feature_names, likelihood_name, placing_kind, task};
+use crate::columns::{feature_names, likelihood_name, placing_kind, task};
 use crate::roles::HOLDOUT;
 use crate::{Card, Config, Error, FeatureScale, Fit, Roles, Scaling, Settings, Task};
 use dkp::data::{Dataset, Scaler, Split};
@@ -209,13 +209,8 @@ fn split(whole: &Known, roles: &Roles, seed: u64) -> Result<Split, Error> {
             Split::by_group(&groups, fraction, seed)
         }
         (None, Some(time)) => {
-            let times = match whole.frame.column(time)? {
-                Column::Numbers(v) => whole.rows.iter().map(|&r| v[r]).collect(),
-                Column::Texts(t) => {
-                    date_ranks(&whole.rows.iter().map(|&r| t.get(r).unwrap_or("")).collect::<Vec<_>>(), time)?
-                }
-            };
-            Split::by_time(&times, fraction)
+            let times = whole.frame.numbers(time)?;
+            Split::by_time(&whole.rows.iter().map(|&r| times[r]).collect::<Vec<f64>>(), fraction)
         }
         (None, None) => Split::random(whole.rows.len(), fraction, seed),
     };
@@ -256,6 +251,12 @@ fn encoding_notes(encoder: &Encoder, survey: &Survey) -> Vec<String> {
             Kind::Text if missing > 0 => notes
                 .push(format!("column \"{column}\" is text: {own} levels, of which missing is one, one feature each")),
             Kind::Text => notes.push(format!("column \"{column}\" is text: {own} levels, one feature each")),
+            Kind::Date(_) => {
+                let parts: Vec<&str> = encoder.date_parts(&column).iter().map(|p| p.name()).collect();
+                let lacks =
+                    if missing > 0 { format!("; {missing} missing: the median instead") } else { String::new() };
+                notes.push(format!("column \"{column}\" holds dates: {}{lacks}", parts.join(", ")));
+            }
             _ if missing > 0 => notes.push(format!(
                 "column \"{column}\" lacks {missing} value{}: the median instead{}",
                 if missing == 1 { "" } else { "s" },

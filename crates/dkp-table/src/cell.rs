@@ -1,4 +1,4 @@
-//! What the text of a cell means: a number, a truth value, a date, or nothing.
+//! What the text of a cell means: a number, a truth value, or nothing; and how numbers, days and moments are written.
 
 use std::fmt::Write as _;
 
@@ -47,42 +47,6 @@ pub fn boolean(cell: &[u8]) -> Option<bool> {
 pub fn truth(cell: &[u8]) -> Option<f64> {
     let number = || number(cell).filter(|&v| v == 0.0 || v == 1.0);
     boolean(cell).map(f64::from).or_else(number)
-}
-
-/// Whether a text looks like a date: yyyy-mm-dd or yyyy/mm/dd, perhaps with a time of day, or dd/mm/yyyy or mm/dd/yyyy.
-pub fn is_date(cell: &[u8]) -> bool {
-    let cell = cell.trim_ascii();
-    let end = cell.iter().position(|&c| c == b' ' || c == b'T').unwrap_or(cell.len());
-    let (day, time) = cell.split_at(end);
-    is_day(day) && (time.is_empty() || is_time(&time[1..]))
-}
-
-fn is_day(cell: &[u8]) -> bool {
-    let separator = if cell.contains(&b'-') { b'-' } else { b'/' };
-    let parts: Vec<Option<u32>> = cell.split(|&c| c == separator).take(4).map(digits).collect();
-    let [Some(a), Some(b), Some(c)] = parts[..] else { return false };
-    let length = |i: usize| cell.split(|&c| c == separator).nth(i).map_or(0, <[u8]>::len);
-    let day_and_month = |d: u32, m: u32| (1..=31).contains(&d) && (1..=12).contains(&m);
-    if length(0) == 4 {
-        day_and_month(c, b)
-    } else {
-        separator == b'/' && length(2) == 4 && (day_and_month(a, b) || day_and_month(b, a))
-    }
-}
-
-fn is_time(cell: &[u8]) -> bool {
-    let mut parts = cell.split(|&c| c == b':');
-    let hour = parts.next().and_then(digits).is_some_and(|h| h < 24);
-    let minute = parts.next().and_then(|m| digits(m.get(..2)?)).is_some_and(|m| m < 60);
-    hour && minute
-}
-
-/// A number of at most four digits.
-fn digits(cell: &[u8]) -> Option<u32> {
-    if cell.is_empty() || cell.len() > 4 || !cell.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(cell.iter().fold(0, |n, c| 10 * n + u32::from(c - b'0')))
 }
 
 /// Adds the shortest text that reads back as the same number.
@@ -147,20 +111,6 @@ mod tests {
         assert_eq!(number(b"-Infinity"), Some(f64::NEG_INFINITY));
         for cell in ["", "1,5", "0x10", "1_000", "abc", "nan", "1 2", "--1", "true"] {
             assert_eq!(number(cell.as_bytes()), None, "{cell:?}");
-        }
-    }
-
-    #[test]
-    fn dates_look_like_dates() {
-        let dates =
-            ["2024-01-31", "2024-01-31 23:59", "2024-01-31T00:00:00.123Z", "31/12/2024", "12/31/2024", "2024/1/2"];
-        for cell in dates {
-            assert!(is_date(cell.as_bytes()), "{cell}");
-        }
-        for cell in
-            ["2024", "2024-13-01", "1-2-3", "32/13/2024", "12/12/12", "2024-01-31 25:00", "a-b-c", "", "1-2-3-4"]
-        {
-            assert!(!is_date(cell.as_bytes()), "{cell}");
         }
     }
 

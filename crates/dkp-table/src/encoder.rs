@@ -1,6 +1,6 @@
 //! Features as numbers: what was learned from the training rows, and how rows are encoded by it.
 
-use crate::{Error, Frame, Kind};
+use crate::{DateForm, DatePart, Error, Frame, Kind};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 enum Code {
     /// As it is; missing is the median, and 1 in a second feature if training rows had missing ones.
     Number { kind: Kind, median: f64, missing: bool },
+    /// A date's parts; missing is the median, and 1 in a further feature if training rows had missing ones.
+    Date { form: DateForm, parts: Vec<DatePart>, median: f64, missing: bool },
     /// One feature a level, which is 1 where the text is that; the last for missing if training rows had missing ones.
     Levels { levels: Vec<String>, missing: bool },
 }
@@ -71,6 +73,7 @@ impl Encoder {
         for (name, kind) in columns {
             let code = match kind {
                 Kind::Text => learn_levels(frame, name, rows)?,
+                Kind::Date(form) => learn_dates(frame.numbers(name)?, rows, *form),
                 Kind::Number | Kind::Written(_) | Kind::Bool => learn_median(frame.numbers(name)?, rows, *kind),
             };
             match code {
@@ -85,6 +88,7 @@ impl Encoder {
     pub fn columns(&self) -> Vec<(String, Kind)> {
         let kind = |code: &Code| match code {
             Code::Number { kind, .. } => *kind,
+            Code::Date { form, .. } => Kind::Date(*form),
             Code::Levels { .. } => Kind::Text,
         };
         self.columns.iter().map(|(name, code)| (name.clone(), kind(code))).collect()
@@ -101,6 +105,14 @@ impl Encoder {
             let names: Vec<String> = match code {
                 Code::Number { missing: false, .. } => vec![column.clone()],
                 Code::Number { missing: true, .. } => vec![column.clone(), format!("{column} is missing")],
+                Code::Date { parts, missing, .. } => {
+                    let of_part = |part: &DatePart| match part.width() {
+                        1 => vec![column.clone()],
+                        _ => ["sine", "cosine"].map(|c| format!("{column}, {} ({c})", part.name())).to_vec(),
+                    };
+                    let missing = missing.then(|| format!("{column} is missing"));
+                    parts.iter().flat_map(of_part).chain(missing).collect()
+                }
                 Code::Levels { levels, missing } => {
                     let levels = levels.iter().map(|level| format!("{column} = {level}"));
                     levels.chain(missing.then(|| format!("{column} = (missing)"))).collect()
@@ -109,6 +121,15 @@ impl Encoder {
             names.into_iter().map(|name| Feature { name, column: column.clone() })
         });
         names.collect()
+    }
+
+    /// What of a column's dates are features.
+    pub fn date_parts(&self, column: &str) -> &[DatePart] {
+        let found = self.columns.iter().find(|(name, _)| name == column);
+        match found.map(|(_, code)| code) {
+            Some(Code::Date { parts, .. }) => parts,
+            _ => &[],
+        }
     }
 
     /// How many features a point has.
@@ -149,6 +170,23 @@ impl Encoder {
                         }
                     }
                 }
+                Code::Date { parts, median, missing: indicated, .. } => {
+                    let numbers = frame.numbers(name)?;
+                    for (i, row) in rows.clone().enumerate() {
+                        let absent = numbers[row].is_nan();
+                        let day = if absent { *median } else { numbers[row] };
+                        let mut place = i * width + at;
+                        for part in parts {
+                            part.write(day, &mut points[place..place + part.width()]);
+                            place += part.width();
+                        }
+                        if *indicated {
+                            points[place] = f64::from(absent);
+                        } else {
+                            missing += usize::from(absent);
+                        }
+                    }
+                }
                 Code::Levels { levels, missing: indicated } => {
                     let texts = frame.texts(name)?;
                     for (i, row) in rows.clone().enumerate() {
@@ -181,9 +219,17 @@ impl Code {
     fn width(&self) -> usize {
         match self {
             Code::Number { missing, .. } => 1 + usize::from(*missing),
+            Code::Date { parts, missing, .. } => parts.iter().map(|p| p.width()).sum::<usize>() + usize::from(*missing),
             Code::Levels { levels, missing } => levels.len() + usize::from(*missing),
         }
     }
+}
+
+/// None if no part differs between rows.
+fn learn_dates(numbers: &[f64], rows: &[usize], form: DateForm) -> Option<Code> {
+    let Code::Number { median, missing, .. } = learn_median(numbers, rows, Kind::Date(form))? else { return None };
+    let parts = DatePart::of(form, rows.iter().map(|&row| numbers[row]).filter(|v| !v.is_nan()));
+    (!parts.is_empty() || missing).then_some(Code::Date { form, parts, median, missing })
 }
 
 fn learn_median(numbers: &[f64], rows: &[usize], kind: Kind) -> Option<Code> {

@@ -94,8 +94,14 @@ pub enum Error {
     /// A number that is infinite, or too large for a double.
     #[error("{origin}{place}, column \"{name}\": {text} is infinite: correct it, or use {na} \"{text}\" if it means a missing value", name = one_line(column), na = origin.option("na"))]
     Infinite { origin: Origin, place: Place, column: String, text: String },
-    /// A column of dates.
-    #[error("{origin}column \"{name}\" holds dates, such as \"{text}\": convert them to a number such as days, or use {ignore} \"{name}\"", name = one_line(column), ignore = origin.option("ignore"))]
+    /// Something other than a date or a time.
+    #[error("{origin}{place}, column \"{name}\": \"{text}\" is no date like the others: correct it, or use {na} \"{text}\" if it means a missing value", name = one_line(column), na = origin.option("na"))]
+    NotDate { origin: Origin, place: Place, column: String, text: String },
+    /// Dates of which day and month cannot be told apart.
+    #[error("{origin}column \"{name}\": \"{text}\" may begin with the day or the month: write dates as 2024-01-31, or use {ignore} \"{name}\"", name = one_line(column), ignore = origin.option("ignore"))]
+    AmbiguousDates { origin: Origin, column: String, text: String },
+    /// A column of dates in several forms.
+    #[error("{origin}column \"{name}\" holds dates in different forms, such as \"{text}\": write all alike, as 2024-01-31, or use {ignore} \"{name}\"", name = one_line(column), ignore = origin.option("ignore"))]
     Dates { origin: Origin, column: String, text: String },
     /// A target that is a date.
     #[error("{origin}the target \"{name}\" holds dates, such as \"{text}\": convert them to a number such as days", name = one_line(column))]

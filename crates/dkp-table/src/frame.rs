@@ -1,6 +1,6 @@
 //! Some rows of a table in memory, column by column.
 
-use crate::{Error, Notation};
+use crate::{DateForm, Error, Notation};
 use serde::{Deserialize, Serialize};
 
 /// What a column is read as.
@@ -10,6 +10,8 @@ pub enum Kind {
     Number,
     /// Numbers that are not written plainly.
     Written(Notation),
+    /// Dates or times of day, as days since 1970-01-01; NaN is missing.
+    Date(DateForm),
     /// True or false, as the numbers 1 and 0; NaN is missing.
     Bool,
     /// Text as it is in the file.
@@ -89,7 +91,7 @@ impl Column {
     /// A column without rows.
     pub fn empty(kind: Kind) -> Column {
         match kind {
-            Kind::Number | Kind::Written(_) | Kind::Bool => Column::Numbers(Vec::new()),
+            Kind::Number | Kind::Written(_) | Kind::Date(_) | Kind::Bool => Column::Numbers(Vec::new()),
             Kind::Text => Column::Texts(Texts::default()),
         }
     }

@@ -32,6 +32,7 @@
 //! ```
 
 mod cell;
+mod date;
 mod encoder;
 mod error;
 mod format;
@@ -46,6 +47,7 @@ mod typing;
 mod values;
 mod write;
 
+pub use date::{DateForm, DatePart};
 pub use encoder::{Encoder, Feature, Unfamiliar};
 pub use error::{Error, Place};
 pub use format::{Format, STANDARD, uncompressed};

@@ -1,6 +1,6 @@
 //! How people write numbers: 0,5 and 1.234,50; 1,234.50; 12 %; $24.0k.
 
-use crate::{Noticed, cell};
+use crate::{DateForm, Noticed, cell};
 use serde::{Deserialize, Serialize};
 
 /// What stands before the decimals of a number.
@@ -209,6 +209,8 @@ pub struct Written {
     sign: Option<Sign>,
     /// Whether another sign was seen.
     mixed: bool,
+    /// Cells that are dates in each form.
+    dates: [usize; 4],
     /// The first cells that are no numbers with a decimal point, and with a comma.
     pub(crate) strays: [Option<Noticed>; 2],
 }
@@ -239,6 +241,18 @@ impl Written {
             self.sign = self.sign.or(Some(sign));
         }
         numbers.map(|n| n.is_some())
+    }
+
+    /// Counts a cell that is not a number; whether it is a date.
+    pub(crate) fn date(&mut self, cell: &[u8]) -> bool {
+        let forms = DateForm::ALL.map(|form| form.days(cell).is_some());
+        self.dates.iter_mut().zip(forms).for_each(|(n, is)| *n += usize::from(is));
+        forms.contains(&true)
+    }
+
+    /// The forms in which this many cells are dates.
+    pub(crate) fn date_forms(&self, values: usize) -> Vec<DateForm> {
+        DateForm::ALL.into_iter().zip(self.dates).filter(|(_, n)| *n == values).map(|(form, _)| form).collect()
     }
 
     /// Cells that are numbers in a notation.

@@ -249,7 +249,8 @@ impl Observer {
         // what is declared to be categories is nothing else, whatever it looks like
         if self.stored != Stored::Categories {
             self.column.booleans += usize::from(cell::boolean(cell).is_some());
-            self.column.dates += usize::from(self.stored == Stored::Dates || cell::is_date(cell));
+            let is_date = self.written.date(cell);
+            self.column.dates += usize::from(self.stored == Stored::Dates || is_date);
         }
         if self.stored == Stored::Texts {
             let fits = self.written.other(text.as_bytes());

@@ -49,7 +49,7 @@ impl Target {
     pub fn fit(frame: &Frame, rows: &[usize], column: &str, kind: Kind) -> Result<Target, Error> {
         frame.check_rows(rows)?;
         let classes = match kind {
-            Kind::Number | Kind::Written(_) | Kind::Bool => frame.numbers(column).map(|_| None)?,
+            Kind::Number | Kind::Written(_) | Kind::Date(_) | Kind::Bool => frame.numbers(column).map(|_| None)?,
             Kind::Text => {
                 let texts = frame.texts(column)?;
                 Some(Classes::of(rows.iter().filter_map(|&row| texts.get(row))))

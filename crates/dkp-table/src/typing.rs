@@ -28,7 +28,7 @@ impl Survey {
     /// How these columns are read as features.
     ///
     /// All values numbers: a number, also where all are written with a decimal comma, marks between thousands or a sign. All true or false: 0 and 1. At
-    /// least 95 % numbers, or dates: an error that says what to do. Anything else is categories, at most [`MAX_LEVELS`](crate::MAX_LEVELS) of them, and fewer
+    /// least 95 % numbers or dates and something else: an error that says what to do. Dates in one form: days. Anything else is categories, at most [`MAX_LEVELS`](crate::MAX_LEVELS) of them, and fewer
     /// than there are rows.
     pub fn features(&self, names: &[String]) -> Result<FeatureColumns, Error> {
         let mut features = FeatureColumns { columns: Vec::new(), ignored: Vec::new() };
@@ -74,7 +74,7 @@ impl Survey {
             return Ok(None);
         }
         if column.looks_like_dates() {
-            return Err(Error::Dates { origin, column: name, text: sample(column) });
+            return self.date(column).map(Some);
         }
         if column.is_boolean() {
             return Ok(Some(Kind::Bool));
@@ -101,6 +101,17 @@ impl Survey {
                 Err(Error::NotNumber { origin, place: cell.place, column: name, text: cell.text.clone() })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// How a column of dates is read.
+    pub fn date(&self, column: &ColumnSurvey) -> Result<Kind, Error> {
+        let (origin, name, text) = (self.origin().clone(), column.name.clone(), sample(column));
+        let written = self.writings().find(|(c, _)| c.name == column.name).map(|(_, written)| written);
+        match written.map(|w| w.date_forms(column.values())).unwrap_or_default()[..] {
+            [form] => Ok(Kind::Date(form)),
+            [] => Err(Error::Dates { origin, column: name, text }),
+            _ => Err(Error::AmbiguousDates { origin, column: name, text }),
         }
     }
 

@@ -253,6 +253,7 @@ impl CsvRows {
         let parsed = match pick.kind {
             Kind::Bool => cell::truth(cell),
             Kind::Written(notation) => notation.number(cell),
+            Kind::Date(form) => form.days(cell),
             Kind::Number | Kind::Text => cell::number(cell),
         };
         match parsed {
@@ -280,6 +281,7 @@ impl CsvRows {
         match pick.kind {
             _ if infinite => Error::Infinite { origin, place, column, text },
             Kind::Bool => Error::NotBool { origin, place, column, text },
+            Kind::Date(_) => Error::NotDate { origin, place, column, text },
             Kind::Number | Kind::Written(_) | Kind::Text => Error::NotNumber { origin, place, column, text },
         }
     }

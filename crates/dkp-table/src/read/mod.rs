@@ -146,7 +146,7 @@ pub fn refused(origin: Origin, place: Place, column: &str, refusal: Refusal) -> 
     match refusal {
         Refusal::NotNumber(text) => Error::NotNumber { origin, place, column, text: one_line(&text) },
         Refusal::NotBool(text) => Error::NotBool { origin, place, column, text: one_line(&text) },
+        Refusal::NotDate(text) => Error::NotDate { origin, place, column, text: one_line(&text) },
         Refusal::Infinite(text) => Error::Infinite { origin, place, column, text },
-        Refusal::Date(text) => Error::Dates { origin, column, text },
     }
 }

@@ -25,8 +25,8 @@ pub enum Value<'a> {
 pub enum Refusal {
     NotNumber(String),
     NotBool(String),
+    NotDate(String),
     Infinite(String),
-    Date(String),
 }
 
 /// How the values of a column are read.
@@ -67,8 +67,17 @@ impl Reading<'_> {
             (Value::Text(text), Kind::Written(notation)) => {
                 notation.number(text.as_bytes()).ok_or_else(|| Refusal::NotNumber(value.text()))?
             }
+            (Value::Text(text), Kind::Date(form)) => {
+                form.days(text.as_bytes()).ok_or_else(|| Refusal::NotDate(value.text()))?
+            }
+            (Value::Day(day), Kind::Date(_)) => *day as f64,
+            (Value::Moment { value, per_second, .. }, Kind::Date(_)) => {
+                let (second, rest) = (value.div_euclid(*per_second), value.rem_euclid(*per_second));
+                (second as f64 + rest as f64 / *per_second as f64) / 86_400.0
+            }
+            (_, Kind::Date(_)) => return Err(Refusal::NotDate(value.text())),
             (Value::Text(text), _) => cell::number(text.as_bytes()).ok_or_else(|| Refusal::NotNumber(value.text()))?,
-            _ => value.number().ok_or_else(|| Refusal::Date(value.text()))?,
+            _ => value.number().ok_or_else(|| Refusal::NotNumber(value.text()))?,
         };
         if self.na.has_number(number) {
             return Ok(f64::NAN);

@@ -73,7 +73,7 @@ impl Writer {
             // asked for what it is: a column of the other kind is an error
             match kind {
                 Kind::Text => frame.texts(name).map(|_| column),
-                Kind::Number | Kind::Written(_) | Kind::Bool => frame.numbers(name).map(|_| column),
+                Kind::Number | Kind::Written(_) | Kind::Date(_) | Kind::Bool => frame.numbers(name).map(|_| column),
             }
         };
         let columns = self.columns.iter().map(find).collect::<Result<Vec<&Column>, Error>>()?;

@@ -33,7 +33,7 @@ impl ParquetSink {
     fn new(file: NamedTempFile, columns: &[(String, Kind)]) -> io::Result<ParquetSink> {
         let field = |(name, kind): &(String, Kind)| {
             let (physical, logical) = match kind {
-                Kind::Number | Kind::Written(_) => (Physical::DOUBLE, None),
+                Kind::Number | Kind::Written(_) | Kind::Date(_) => (Physical::DOUBLE, None),
                 Kind::Bool => (Physical::BOOLEAN, None),
                 Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             };

@@ -2,7 +2,8 @@
 
 use crate::common::{folder, message};
 use dkp_table::{
-    Column, Encoder, Error, Format, Frame, Kind, Origin, ReadOptions, Survey, Table, Target, Texts, Values, Writer,
+    Column, DateForm, Encoder, Error, Format, Frame, Kind, Origin, ReadOptions, Survey, Table, Target, Texts, Values,
+    Writer,
 };
 use proptest::prelude::*;
 
@@ -186,11 +187,9 @@ fn messages_without_a_file_name_the_column_and_no_flags() {
         feature(numbers(f64::INFINITY)),
         Err("row 20, column \"c\": inf is infinite: correct it, or use na \"inf\" if it means a missing value".into())
     );
-    let dates = "convert them to a number such as days, or use ignore \"c\"";
-    assert_eq!(
-        feature(vec!["2024-01-31"; 3].into()),
-        Err(format!("column \"c\" holds dates, such as \"2024-01-31\": {dates}"))
-    );
+    assert_eq!(feature(vec!["2024-01-31"; 3].into()), Ok(Some(Kind::Date(DateForm::Iso))));
+    let dates = "may begin with the day or the month: write dates as 2024-01-31, or use ignore \"c\"";
+    assert_eq!(feature(vec!["03/04/2024"; 3].into()), Err(format!("column \"c\": \"03/04/2024\" {dates}")));
     let names: Vec<String> = (0..1001).map(|i| format!("name {i}")).collect();
     assert_eq!(
         feature(names.into()),

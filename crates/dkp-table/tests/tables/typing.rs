@@ -1,7 +1,7 @@
 //! How columns are read, from what they hold.
 
 use crate::common::{csv, folder, message, open, write_npy};
-use dkp_table::{Decimal, Format, Kind, Notation, ReadOptions, Table, Writer};
+use dkp_table::{DateForm, Decimal, Encoder, Format, Kind, Notation, ReadOptions, Table, Writer};
 use std::fmt::Write as _;
 
 /// The kind that a column of these cells is as a feature, or the error.
@@ -55,13 +55,55 @@ fn stray_text_infinite_cells_and_dates_are_errors_with_a_remedy() {
         )
     );
     assert_eq!(
-        feature(&["2024-01-31", "NA", "2024-02-01 12:30"]),
-        Err("t.csv: column \"c\" holds dates, such as \"2024-01-31\": convert them to a number such as days, or use --ignore \"c\"".into())
+        feature(&["2024-01-31", "NA", "31/01/2024 12:30"]),
+        Err("t.csv: column \"c\" holds dates in different forms, such as \"2024-01-31\": write all alike, as 2024-01-31, or use --ignore \"c\"".into())
+    );
+    assert_eq!(
+        feature(&["03/04/2024", "04/05/2024"]),
+        Err("t.csv: column \"c\": \"03/04/2024\" may begin with the day or the month: write dates as 2024-01-31, or use --ignore \"c\"".into())
     );
     assert_eq!(
         target(&["31/12/2024", "12/31/2024"], false),
         Err("t.csv: the target \"c\" holds dates, such as \"31/12/2024\": convert them to a number such as days".into())
     );
+}
+
+#[test]
+fn dates_in_one_form_are_features() {
+    let iso = feature(&["2024-01-31", "NA", "2024-02-01 12:30"]);
+    assert_eq!(iso, Ok(Some(Kind::Date(DateForm::Iso))));
+    assert_eq!(feature(&["03/04/2024", "13/04/2024"]), Ok(Some(Kind::Date(DateForm::DayFirst))));
+    assert_eq!(feature(&["03/04/2024", "03/14/2024"]), Ok(Some(Kind::Date(DateForm::MonthFirst))));
+    assert_eq!(feature(&["3.4.2024", "4.4.2024"]), Ok(Some(Kind::Date(DateForm::DayFirst))));
+    assert_eq!(feature(&["7:30", "23:05"]), Ok(Some(Kind::Date(DateForm::Clock))));
+
+    let folder = folder();
+    let days = ["2023-01-01", "2023-06-30 18:00", "", "2024-01-01"];
+    let table = csv(&folder, &days.iter().fold("d,x\n".to_string(), |text, d| format!("{text}{d},1\n")));
+    let columns = table.survey().unwrap().features(&["d".into()]).unwrap().columns;
+    let frame = table.read(&columns).unwrap();
+    let encoder = Encoder::fit(&frame, &[0, 1, 2, 3], &columns).unwrap();
+    let names: Vec<String> = encoder.features().into_iter().map(|f| f.name).collect();
+    let cycle = |part: &str| ["sine", "cosine"].map(|c| format!("d, {part} ({c})"));
+    let expected =
+        [vec!["d".into()], cycle("season").to_vec(), cycle("weekday").to_vec(), cycle("hour").to_vec()].concat();
+    assert_eq!(names, [expected, vec!["d is missing".into()]].concat());
+    let (points, _) = encoder.encode(&frame).unwrap();
+    let row = |i: usize| &points[i * 8..(i + 1) * 8];
+    assert_eq!((row(0)[0], row(1)[0], row(3)[0]), (19_358.0, 19_538.75, 19_723.0));
+    // the missing one is the median, and says so; a sixth of an evening before midnight
+    assert_eq!((row(2)[0], row(2)[7], row(1)[7]), (19_538.75, 1.0, 0.0));
+    assert!((row(1)[5] + 1.0).abs() < 1e-12 && (row(0)[6] - 1.0).abs() < 1e-12);
+    // what is written can be read
+    let path = folder.path().join("out.csv");
+    let mut writer = Writer::create(&path, Format::Csv, &columns).unwrap();
+    writer.write(&frame).unwrap();
+    writer.finish().unwrap();
+    let text = "d\n2023-01-01\n2023-06-30T18:00:00\n\"\"\n2024-01-01\n";
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    let stray = csv(&folder, "d\n2024-13-01\n").read(&columns).unwrap_err();
+    let expected = "t.csv: row 1, column \"d\": \"2024-13-01\" is no date like the others: correct it";
+    assert!(message(&folder, stray).starts_with(expected));
 }
 
 #[test]
