@@ -47,7 +47,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         ("inducing", model.inducing.is_some()),
         ("steps", model.steps.is_some()),
         ("start_steps", model.start_steps.is_some()),
-        ("omega", model.omega.is_some()),
+        ("input_layer", model.input_layer.is_some()),
         ("temperature", model.temperature.is_some()),
         ("scale_features", model.scale_features.is_some() || table.scaling.is_some()),
     ];

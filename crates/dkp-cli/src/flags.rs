@@ -106,6 +106,18 @@ pub enum EffortFlag {
     Best,
 }
 
+/// What the input layer draws.
+#[derive(Clone, Copy, Debug, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum InputLayerFlag {
+    /// Nothing: features count as they are.
+    Fixed,
+    /// A random matrix Ω that mixes the features, as in the paper.
+    Omega,
+    /// The features' Gram matrix itself, which is the same for more features than inducing points.
+    Gram,
+}
+
 /// The model and its training.
 #[derive(Args, Clone, Debug, Default, Serialize)]
 pub struct ModelFlags {
@@ -137,10 +149,10 @@ pub struct ModelFlags {
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub likelihood: Option<String>,
-    /// Whether a random matrix Ω mixes the inputs of a deep inverse Wishart process, as in the paper [default: from 20 rows for each of its elements on].
-    #[arg(long, value_name = "BOOL", help_heading = "Model")]
+    /// What the input layer of a deep inverse Wishart process draws [default: omega from 20 rows for each of Ω's elements on].
+    #[arg(long, value_name = "KIND", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub omega: Option<bool>,
+    pub input_layer: Option<InputLayerFlag>,
     /// Inducing points: more is finer and slower [default: by the numbers of rows and classes].
     #[arg(long, value_name = "M", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]

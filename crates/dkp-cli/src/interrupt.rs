@@ -28,11 +28,6 @@ pub fn watch() {
     STATE.store(WATCHED, Ordering::SeqCst);
 }
 
-/// From now on Ctrl-C ends the program.
-pub fn release() {
-    STATE.store(END, Ordering::SeqCst);
-}
-
 /// Whether it was pressed.
 pub fn requested() -> bool {
     STATE.load(Ordering::SeqCst) == REQUESTED

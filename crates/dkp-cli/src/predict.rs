@@ -12,8 +12,10 @@ use dkp_fit::{Error, Fitted, PREDICTION_DRAWS, Predictions, QUANTILES, Table, on
 use dkp_table::{Column, Format, Frame, Kind, STANDARD, Unfamiliar, Writer, uncompressed};
 use std::path::{Path, PathBuf};
 
-/// Rows that are predicted at once: so many that the draws, made anew for each such block, cost little.
-const ROWS: usize = 32_768;
+/// Rows that are predicted at once for each inducing point: so many that the draws, made anew for each such block, cost little, and so few that Ctrl-C need
+/// not wait long; within bounds, since memory goes with them.
+const ROWS_PER_POINT: usize = 40;
+const ROWS: [usize; 2] = [2_048, 32_768];
 
 /// Predict the rows of a table.
 ///
@@ -72,7 +74,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     if let Some((name, _)) = ids.iter().find(|id| own.iter().any(|own| own.0 == id.0)) {
         bail!("--id {name}: predictions have a column of this name themselves: rename it in {}", a.data.display());
     }
-    let frames = table.frames(&columns, ROWS)?;
+    let frames = table.frames(&columns, rows_at_once(&fitted))?;
     // what is written is a temporary file until the end: Ctrl-C must find it deleted
     interrupt::install();
     interrupt::watch();
@@ -109,6 +111,10 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         eprintln!("{rows} predictions written to {out}");
     }
     Ok(())
+}
+
+fn rows_at_once(fitted: &Fitted) -> usize {
+    ROWS_PER_POINT.saturating_mul(fitted.card.settings.inducing as usize).clamp(ROWS[0], ROWS[1])
 }
 
 /// Names and kinds of columns.

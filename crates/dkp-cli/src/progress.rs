@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 /// Time between lines where there is no terminal.
 const LINES_EVERY: Duration = Duration::from_secs(10);
-/// Steps after which the time that a run will take is said.
-const ESTIMATE_AFTER: u64 = 10;
 
 /// Lines for a person, on standard error.
 #[derive(Clone, Copy)]
@@ -87,11 +85,6 @@ impl Progress {
             let why = step.failure.as_ref().map_or("the bound fell".to_string(), explain);
             self.line(&format!("step {done}: {why}; gone back to an earlier state, at half the learning rate"));
         }
-        if !is_start && done == self.first + ESTIMATE_AFTER {
-            let memory = peak_memory().map_or(String::new(), |mb| format!(", {mb:.0} MB of memory"));
-            let (steps, threads) = (self.steps, rayon::current_num_threads());
-            self.line(&format!("{steps} steps on {threads} threads: about {}{memory}", duration(left)));
-        }
     }
 
     /// A line between.
@@ -150,7 +143,7 @@ impl Drop for Status {
 }
 
 /// Seconds, for people.
-fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "less than a second".to_string(),
         s if s < 90.0 => format!("{s:.0} s"),

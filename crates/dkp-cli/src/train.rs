@@ -5,10 +5,10 @@ use crate::flags::{self, ModelFlags, RoleFlags};
 use crate::interrupt;
 use crate::outputs::{check_distinct, check_writable};
 use crate::print::metric_lines;
-use crate::progress::{Progress, Say, Status};
+use crate::progress::{Progress, Say, Status, duration, peak_memory};
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dkp_fit::{Checkpoint, Error, Fit, Fitted, Moment, Order, Prepared, Run, Task};
+use dkp_fit::{Checkpoint, Error, Fit, Fitted, Moment, Order, Prepared, Run, Task, Trial};
 use dkp_table::{STANDARD, uncompressed};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,9 @@ fn begin(a: &Arguments, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
     if out.exists() {
         say.line(&format!("{} will be replaced", out.display()));
     }
-    say.line("starting …");
+    if !say.quiet {
+        say_estimate(say, &fit, &prepared);
+    }
     let mut progress = Watcher::new(say, &prepared, 0);
     let fitted = fit.train_in_files(prepared, &order, &mut |moment| progress.sees(moment));
     Ok((told(fitted, &folder)?, out))
@@ -120,6 +122,9 @@ fn resume(a: &Arguments, folder: &Path, say: Say) -> anyhow::Result<(Fitted, Pat
 /// Of a run that was stopped, how to go on.
 fn told(fitted: Result<Fitted, Error>, folder: &Path) -> anyhow::Result<Fitted> {
     fitted.map_err(|error| match error {
+        Error::Stopped { folder: None, .. } => {
+            run_failed(anyhow::anyhow!("stopped before the model's first step; nothing was written"))
+        }
         Error::Stopped { step, .. } => {
             let folder = folder.display();
             run_failed(anyhow::anyhow!("stopped after step {step}; go on with `dkp train --resume {folder}`"))
@@ -137,57 +142,52 @@ pub struct Watcher {
     status: Option<Status>,
     /// Networks that were tried.
     tried: usize,
-    /// Whether the model itself is trained, so that there is something to keep.
-    training: bool,
 }
 
 impl Watcher {
     /// For a fit of prepared data that is at step `first`.
     pub fn new(say: Say, prepared: &Prepared, first: u64) -> Watcher {
+        interrupt::watch();
         let log_unit = prepared.card.target_units().1.ln();
-        Watcher { say, log_unit, first, progress: None, status: None, tried: 0, training: false }
+        Watcher { say, log_unit, first, progress: None, status: None, tried: 0 }
     }
 
     /// Whether to go on.
     pub fn sees(&mut self, moment: Moment<'_>) -> bool {
-        let (step, steps) = match moment {
-            Moment::Start { step, steps } => (step, steps),
-            Moment::Train { step, steps } => (step, steps),
-            Moment::Try(temperature) => {
-                self.tried += 1;
-                let status = self.status.get_or_insert_with(|| Status::new(self.say));
-                let what = format!("network {} on a part of the rows, at temperature {temperature}", self.tried);
-                status.tell(format!("finding how sure to be of classes: {what}"));
-                return true;
+        let say = self.say;
+        match moment {
+            Moment::Try { trial, step, steps } => {
+                self.tried += usize::from(step.step == 0);
+                let what = match trial {
+                    Trial::Likelihood(name) => format!("choosing the noise: {name}"),
+                    Trial::Temperature(t) => format!("finding how sure to be: network {}, temperature {t}", self.tried),
+                };
+                self.tell(format!("{what}, step {} of {steps}", step.step + 1));
             }
             Moment::Noise(line) => {
                 self.status = None;
-                self.say.line(line);
-                return true;
+                say.line(line);
             }
-            Moment::ColdStart(error) => {
-                self.say.line(&format!("{error}; going on without it"));
-                return true;
+            Moment::Start { step, steps } => {
+                self.progress.get_or_insert_with(|| Progress::of_start(say, steps)).step(step, self.log_unit);
             }
-            Moment::Begin => {
-                interrupt::watch();
-                (self.progress, self.status, self.training) = (None, None, true);
-                return true;
+            Moment::ColdStart(error) => say.line(&format!("{error}; going on without it")),
+            Moment::Begin => (self.progress, self.status) = (None, None),
+            Moment::Train { step, steps } => {
+                let first = self.first;
+                self.progress.get_or_insert_with(|| Progress::new(say, first, steps)).step(step, self.log_unit);
             }
             Moment::Judge { done, rows } => {
-                interrupt::release();
-                self.progress.take();
-                let status = self.status.get_or_insert_with(|| Status::new(self.say));
-                if rows > 0 {
-                    status.tell(format!("judging {done} of {rows} held-out rows"));
-                }
-                return true;
+                self.progress = None;
+                self.tell(if rows > 0 { format!("judging {done} of {rows} held-out rows") } else { "judging".into() });
             }
-        };
-        let (say, first, training) = (self.say, self.first, self.training);
-        let begin = || if training { Progress::new(say, first, steps) } else { Progress::of_start(say, steps) };
-        self.progress.get_or_insert_with(begin).step(step, self.log_unit);
-        !(training && interrupt::requested())
+        }
+        !interrupt::requested()
+    }
+
+    fn tell(&mut self, what: String) {
+        let say = self.say;
+        self.status.get_or_insert_with(|| Status::new(say)).tell(what);
     }
 }
 
@@ -211,6 +211,16 @@ fn say_data(say: Say, fit: &Fit, prepared: &Prepared) {
         _ => say.line(&format!("{} (--task overrides)", card.task_name())),
     }
     say.line(&card.settings.description(&fit.registry));
+}
+
+/// How long it will take; nothing where that cannot be measured.
+fn say_estimate(say: Say, fit: &Fit, prepared: &Prepared) {
+    let Ok(estimate) = fit.estimate(prepared) else { return };
+    let threads = fit.threads.unwrap_or_else(rayon::current_num_threads);
+    let memory = peak_memory().map_or(String::new(), |mb| format!("; {mb:.0} MB of memory"));
+    let part = |(what, time): &(&str, std::time::Duration)| format!("{} {what}", duration(time.as_secs_f64()));
+    let parts = estimate.parts.iter().map(part).collect::<Vec<_>>().join(", ");
+    say.line(&format!("about {} on {threads} threads: {parts}{memory}", duration(estimate.total().as_secs_f64())));
 }
 
 fn summary(fitted: &Fitted, out: &Path) -> String {

@@ -1,10 +1,10 @@
 //! Which noise numbers have (`--likelihood auto`): decided before a model is trained, by the bounds of small networks.
 
-use crate::{Error, Fit, Settings};
+use crate::{Error, Fit, Moment, Settings, Trial, Watch};
 use dkp::data::Dataset;
 use dkp::model::{Bound, Model};
 use dkp::params::Parameters;
-use dkp::train::{TrainOptions, Trainer, initialise_with};
+use dkp::train::{Step, TrainOptions, Trainer, initialise_with};
 use dkp_tape::random::Key;
 
 /// The family of infinitely wide networks.
@@ -53,10 +53,10 @@ impl Settings {
 
 impl Fit {
     /// Trains an infinitely wide network with each candidate, and compares their bounds, without what a tighter bound gains, which not all have.
-    pub(crate) fn choose_noise(&self, settings: &Settings, train: &Dataset) -> Result<Chosen, Error> {
+    pub(crate) fn choose_noise(&self, settings: &Settings, train: &Dataset, watch: Watch<'_>) -> Result<Chosen, Error> {
         let mut bounds: Vec<(&str, f64)> = Vec::new();
         for name in settings.candidates(self) {
-            if let Some(bound) = self.bound_with(name, settings, train)? {
+            if let Some(bound) = self.bound_with(name, settings, train, watch)? {
                 bounds.push((name, bound.total - bound.gain));
             }
         }
@@ -80,18 +80,27 @@ impl Fit {
     }
 
     /// The bound with one of them, if it can be trained.
-    fn bound_with(&self, likelihood: &str, settings: &Settings, train: &Dataset) -> Result<Option<Bound>, Error> {
+    fn bound_with(
+        &self,
+        likelihood: &'static str,
+        settings: &Settings,
+        train: &Dataset,
+        watch: Watch<'_>,
+    ) -> Result<Option<Bound>, Error> {
         let (settings, options) = Settings { likelihood: likelihood.to_string(), ..settings.clone() }.small();
-        let model = self.network(&settings, options, train)?;
+        let trial = Trial::Likelihood(likelihood);
+        let each = |step: &Step| watch(Moment::Try { trial, step, steps: options.steps });
+        let model = self.network(&settings, options, train, each)?;
         Ok(model.and_then(|model| model.bound(train, 1, Key::new(settings.seed)).ok()))
     }
 
-    /// An infinitely wide network, trained, if it can be. Where the model itself is one, parameters are set, frozen and tied as its are.
+    /// An infinitely wide network, trained, if it can be; `each` step says whether to go on. Where the model itself is one, parameters are set, frozen and tied as its are.
     pub(crate) fn network(
         &self,
         settings: &Settings,
         options: TrainOptions,
         train: &Dataset,
+        mut each: impl FnMut(&Step) -> bool,
     ) -> Result<Option<Model>, Error> {
         let family = self.registry.family(LIMIT).map_err(|e| Error::named("family", e))?;
         let posterior = family.posteriors[0].to_string();
@@ -103,7 +112,14 @@ impl Fit {
             return Ok(None);
         };
         let mut model = started.model;
-        let trained = Trainer::new(&mut model, train, options)?.run(|_| true);
+        let mut stopped = false;
+        let trained = Trainer::new(&mut model, train, options)?.run(|step| {
+            stopped = !each(step);
+            !stopped
+        });
+        if stopped {
+            return Err(Error::Stopped { step: 0, folder: None });
+        }
         Ok(trained.ok().map(|()| model))
     }
 }

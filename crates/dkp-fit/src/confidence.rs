@@ -5,12 +5,13 @@
 //! An infinitely wide network is quick to train. So parts of the rows are left out in turn, networks learn from the others, and the model itself
 //! then learns from all. Other models keep a part, and are calibrated by it when they are trained.
 
-use crate::choice::LIMIT;
-use crate::{Calibrated, Card, Error, Fit, Moment, Settings, Watch};
+use crate::choice::{AUTO, LIMIT};
+use crate::{Calibrated, Card, Error, Fit, Moment, Settings, Trial, Watch};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::likelihoods::TargetKind;
 use dkp::model::{Calibration, Model, Prediction};
+use dkp::train::{Step, TrainOptions};
 use dkp_tape::random::Key;
 
 /// Fewer rows say too little.
@@ -19,10 +20,13 @@ const FEWEST: usize = 300;
 const JUDGED: usize = 1_000;
 /// Temperatures, as long as each is better than the one before: labels that nobody doubts count as several, noisy ones do not.
 const TEMPERATURES: [f64; 4] = [1.0, 0.2, 0.05, 0.01];
+/// How many of them are tried, as a rule.
+const TRIED: usize = 3;
 /// Posterior draws.
 const DRAWS: usize = 16;
-/// Rows that were learned from by which predictions of numbers are judged, at most.
-const LEARNED: usize = 2_000;
+/// So many rows of numbers are enough to keep some, which tell their noise to a few per cent.
+const MANY: usize = 10_000;
+const KEPT: usize = 500;
 
 /// Predictions of rows that a model had not seen.
 type Judged = (Prediction, Dataset);
@@ -39,9 +43,8 @@ impl Fit {
         }
         let candidates = if open { TEMPERATURES.to_vec() } else { vec![card.settings.temperature] };
         let mut tried = |settings: &Settings, temperature: f64, part: &[usize]| {
-            watch(Moment::Try(temperature));
             let (learned, kept) = rows.without(part);
-            self.tried(&Settings { temperature, ..settings.clone() }, &learned, &kept)
+            self.tried(&Settings { temperature, ..settings.clone() }, &learned, &kept, watch)
         };
         let mut best: Option<(f64, f64, Vec<Judged>)> = None;
         for temperature in candidates {
@@ -58,7 +61,7 @@ impl Fit {
         let Some((temperature, score, mut judged)) = best else { return Ok(()) };
         card.settings.temperature = temperature;
         if limit {
-            for part in &parts[1..JUDGED.div_ceil(first.len()).min(parts.len())] {
+            for part in &parts[1..turns(&parts)] {
                 judged.extend(tried(&card.settings, temperature, part)?);
             }
             card.calibration = Some(calibrated(&judged));
@@ -71,65 +74,100 @@ impl Fit {
         Ok(())
     }
 
-    /// What a network says of rows that it has not seen, if it can be trained.
-    fn tried(&self, settings: &Settings, learned: &Dataset, kept: &Dataset) -> Result<Option<Judged>, Error> {
-        let (settings, options) = match settings.family.as_str() {
-            LIMIT => (settings.clone(), settings.train_options()),
-            _ => settings.small(),
+    /// How many networks that takes, as a rule, and the rows that the first of them leaves out.
+    pub(crate) fn trials(&self, settings: &Settings, rows: &Dataset) -> Option<(usize, Vec<usize>)> {
+        let mut parts = settings.parts(&self.registry, rows);
+        let further = if settings.family == LIMIT { turns(&parts).checked_sub(1)? } else { 0 };
+        let tried = match self.config.model.temperature {
+            None => TRIED,
+            Some(_) => usize::from(settings.family == LIMIT),
         };
-        let Some(network) = self.network(&settings, options, learned)? else { return Ok(None) };
+        (tried + further > 0 && !parts.is_empty()).then(|| (tried + further, parts.swap_remove(0)))
+    }
+
+    /// What a network says of rows that it has not seen, if it can be trained.
+    fn tried(
+        &self,
+        settings: &Settings,
+        learned: &Dataset,
+        kept: &Dataset,
+        watch: Watch<'_>,
+    ) -> Result<Option<Judged>, Error> {
+        let trial = Trial::Temperature(settings.temperature);
+        let (settings, options) = settings.trial();
+        let each = |step: &Step| watch(Moment::Try { trial, step, steps: options.steps });
+        let Some(network) = self.network(&settings, options, learned, each)? else { return Ok(None) };
         Ok(predicted(&network, kept, settings.seed).ok())
     }
 }
 
+/// Parts that are left out in turn.
+fn turns(parts: &[Vec<usize>]) -> usize {
+    parts.first().map_or(0, |first| JUDGED.div_ceil(first.len()).min(parts.len()))
+}
+
 impl Settings {
-    /// Parts of the rows that are left out in turn, or of which the first is kept; none where the model is not one of classes or rows are few.
+    /// A network that is tried, and how it is trained.
+    pub(crate) fn trial(&self) -> (Settings, TrainOptions) {
+        if self.family == LIMIT { (self.clone(), self.train_options()) } else { self.small() }
+    }
+
+    /// Parts of the rows that are left out in turn, or of which the first is kept; none where targets are not classes or rows are few.
     fn parts(&self, registry: &Registry, rows: &Dataset) -> Vec<Vec<usize>> {
-        let likelihood = registry.likelihood(&self.likelihood).ok();
-        let of_classes = likelihood.is_some_and(|l| l.target_kind() == TargetKind::Class);
-        if !of_classes || rows.points() < FEWEST {
+        if self.target_kind(registry) != Some(TargetKind::Class) || rows.points() < FEWEST {
             return Vec::new();
         }
         let share = if self.family == LIMIT { 5 } else { 10 };
-        rows.parts(JUDGED.min(rows.points() / share), Key::new(self.seed).step(u64::MAX - 2))
+        rows.parts(JUDGED.min(rows.points() / share), self.key_of_parts())
     }
 
-    /// The rows that the model learns from, and those that are kept to [calibrate] it.
-    pub(crate) fn kept(&self, registry: &Registry, rows: Dataset) -> (Dataset, Option<Dataset>) {
-        match self.parts(registry, &rows).first() {
-            Some(part) if self.family != LIMIT => {
-                let (learned, kept) = rows.without(part);
+    fn target_kind(&self, registry: &Registry) -> Option<TargetKind> {
+        registry.likelihood(&self.likelihood).ok().map(|l| l.target_kind())
+    }
+
+    fn key_of_parts(&self) -> Key {
+        Key::new(self.seed).step(u64::MAX - 2)
+    }
+}
+
+impl Fit {
+    /// The rows that the model learns from, and those that are kept to [calibrate] it: of classes, and of numbers where rows are many, and where rows are
+    /// not of other groups than those to come, or earlier.
+    pub(crate) fn kept(&self, settings: &Settings, rows: Dataset) -> (Dataset, Option<Dataset>) {
+        let alike = self.config.table.group.is_none() && self.config.table.time.is_none();
+        let numbers =
+            matches!(settings.target_kind(&self.registry), Some(TargetKind::Real)) || settings.likelihood == AUTO;
+        let part = match settings.family.as_str() {
+            LIMIT => None,
+            _ if numbers && alike && rows.points() >= MANY => {
+                rows.parts(KEPT, settings.key_of_parts()).into_iter().next()
+            }
+            _ => settings.parts(&self.registry, &rows).into_iter().next(),
+        };
+        match part {
+            Some(part) => {
+                let (learned, kept) = rows.without(&part);
                 (learned, Some(kept))
             }
-            _ => (rows, None),
+            None => (rows, None),
         }
     }
 }
 
 /// How sure a trained model should be, by rows that it has not seen.
 pub(crate) fn calibrate(model: &Model, kept: &Dataset, seed: u64) -> Result<Calibrated, Error> {
-    Ok(calibrated(&[predicted(model, kept, seed)?]))
-}
-
-/// How much of a trained model's noise is noise, by rows that it has learned from; none if it is all.
-pub(crate) fn noise_of_learned(
-    model: &Model,
-    learned: &Dataset,
-    divergence: f64,
-    seed: u64,
-) -> Result<Option<Calibrated>, Error> {
-    if learned.points() < FEWEST {
-        return Ok(None);
-    }
-    let rows = learned.of(&learned.sample(LEARNED, Key::new(seed).step(u64::MAX - 3)));
-    let (prediction, rows) = predicted(model, &rows, seed)?;
-    Ok(Calibration::of_learned(&prediction, &rows, divergence).map(|latents| {
-        let share = 100.0 * latents.noise;
-        let line = format!(
-            "noise has {share:.0} % of the deviation that was learned, of which the rest is what draws differ by"
-        );
-        Calibrated { latents, line }
-    }))
+    let judged = predicted(model, kept, seed)?;
+    Ok(match Calibration::of_noise(&judged.0, kept) {
+        Some((latents, [before, after])) => {
+            let (share, rows) = (100.0 * latents.noise, kept.points());
+            let line = format!(
+                "noise has {share:.0} % of the deviation that was learned: {:+.3} nats a row for {rows} rows not learned from",
+                after - before
+            );
+            Calibrated { latents, line }
+        }
+        None => calibrated(&[judged]),
+    })
 }
 
 fn predicted(model: &Model, kept: &Dataset, seed: u64) -> Result<Judged, Error> {

@@ -28,9 +28,9 @@ pub struct Choices {
     /// How targets scatter, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub likelihood: Option<String>,
-    /// Whether a random matrix Ω mixes the inputs, where the family has it.
+    /// What the input layer draws, where the family leaves that open.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub omega: Option<bool>,
+    pub input_layer: Option<InputLayer>,
     /// Inducing points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inducing: Option<u64>,
@@ -110,6 +110,18 @@ pub struct Config {
     pub table: Roles,
     /// The model and its training.
     pub model: Choices,
+}
+
+/// How features become the first Gram matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InputLayer {
+    /// As they are.
+    Fixed,
+    /// A random matrix Ω mixes them.
+    Omega,
+    /// Their Gram matrix is random itself, of which Ω is the cause: for more features than inducing points.
+    Gram,
 }
 
 impl Config {

@@ -46,10 +46,17 @@ pub struct Fit {
 /// What a fit is doing.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'a> {
-    /// The likelihood, or how often labels count, has been chosen: what it is better by.
+    /// The likelihood, or how often labels count, has been chosen: what it is better by. The answer does not count.
     Noise(&'a str),
-    /// A network is trained with this temperature, to find how sure to be of classes. The answer does not count.
-    Try(f64),
+    /// A step of an infinitely wide network by which something is decided.
+    Try {
+        /// What is tried with it.
+        trial: Trial,
+        /// The step.
+        step: &'a Step,
+        /// Of how many.
+        steps: u64,
+    },
     /// A step of the limit that is trained first.
     Start {
         /// The step.
@@ -57,7 +64,7 @@ pub enum Moment<'a> {
         /// Of how many.
         steps: u64,
     },
-    /// That limit could not be trained or followed: the model starts from the scales of the data alone.
+    /// That limit could not be trained or followed: the model starts from the scales of the data alone. The answer does not count.
     ColdStart(&'a StartError),
     /// The start is over: from now on there is something to keep. The answer does not count.
     Begin,
@@ -68,7 +75,7 @@ pub enum Moment<'a> {
         /// Of how many.
         steps: u64,
     },
-    /// Training is over, and the held-out rows are judged. The answer does not count.
+    /// Training is over, and the held-out rows are judged.
     Judge {
         /// How many are judged.
         done: usize,
@@ -77,8 +84,17 @@ pub enum Moment<'a> {
     },
 }
 
-/// Sees every moment of a fit, and says of every step whether to go on. A fit that is stopped ends with [`Error::Stopped`]: what it had learned is in its
-/// checkpoint, if it has a folder, and else lost.
+/// What is tried with an infinitely wide network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Trial {
+    /// A likelihood, by its name.
+    Likelihood(&'static str),
+    /// A temperature, by rows that are left out.
+    Temperature(f64),
+}
+
+/// Sees every moment of a fit, and says of every step whether to go on. A fit that is stopped ends with [`Error::Stopped`]: what the model had learned is in
+/// its checkpoint, if it has a folder, and else lost.
 pub type Watch<'a> = &'a mut (dyn FnMut(Moment<'_>) -> bool + Send);
 
 impl Fit {
@@ -116,7 +132,7 @@ impl Fit {
             Keeping::Resume(checkpoint) => checkpoint.decided.clone().restore(&mut card),
             _ => self.find_confidence(&mut card, &train, watch)?,
         }
-        let (train, kept) = card.settings.kept(&self.registry, train);
+        let (train, kept) = self.kept(&card.settings, train);
         let (mut model, state, mut run) = match keeping {
             Keeping::Nothing => (self.start(&mut card, &train, watch)?, None, None),
             Keeping::Begin(order) => (self.start(&mut card, &train, watch)?, None, Some(Run::begin(order)?)),
@@ -154,11 +170,13 @@ impl Fit {
         let tensors = BTreeMap::from([(Course::NAME.to_string(), course.tensor())]);
         let mut fitted = Fitted { model, card, tensors, registry: self.registry.clone() };
         let rows = held_out.as_ref().map_or(0, Dataset::points);
-        watch(Moment::Judge { done: 0, rows });
-        let alike = self.config.table.group.is_none() && self.config.table.time.is_none();
-        fitted.conclude(&train, kept.as_ref(), alike, held_out.as_ref(), &mut |done| {
-            watch(Moment::Judge { done, rows });
-        })?;
+        let folder = run.as_ref().map(|run| run.folder().to_path_buf());
+        let mut judging = |done| match watch(Moment::Judge { done, rows }) {
+            true => Ok(()),
+            false => Err(Error::Stopped { step: options.steps, folder: folder.clone() }),
+        };
+        judging(0)?;
+        fitted.conclude(&train, kept.as_ref(), held_out.as_ref(), &mut judging)?;
         if let Some(run) = run {
             fitted.save(run.out())?;
             run.forget_checkpoint();
@@ -169,7 +187,7 @@ impl Fit {
     /// The model before its first step; where the likelihood was open, it is no longer.
     fn start(&self, card: &mut Card, train: &Dataset, watch: Watch<'_>) -> Result<Model, Error> {
         if card.settings.likelihood == AUTO {
-            let chosen = self.choose_noise(&card.settings, train)?;
+            let chosen = self.choose_noise(&card.settings, train, watch)?;
             watch(Moment::Noise(&chosen.line));
             card.settings.likelihood = chosen.likelihood;
             card.noise = Some(chosen.line);

@@ -1,6 +1,6 @@
 //! A model for tables: it predicts, is judged, written and read.
 
-use crate::confidence::{calibrate, noise_of_learned};
+use crate::confidence::calibrate;
 use crate::judge::Judged;
 use crate::noise::noise_column;
 use crate::prepare::check_targets;
@@ -8,7 +8,6 @@ use crate::{BoundParts, Card, Error, Metrics, Predictions};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::file::{self, Companion, Tensor};
-use dkp::likelihoods::TargetKind;
 use dkp::model::{self, Calibration, Model};
 use dkp_table::{Decimal, Frame, ReadOptions, Table, Unfamiliar};
 use dkp_tape::random::Key;
@@ -155,26 +154,20 @@ impl Fitted {
         Ok(Evaluated { metrics, unfamiliar, unseen_classes })
     }
 
-    /// The bound, what rows that are kept for it or learned from say of calibration, and the held-out rows' predictions and metrics; `watch` is told how many
-    /// of them are judged. Rows that were learned from say nothing of others where these are not `alike`: of other groups, or later.
+    /// The bound, what rows that are kept for it say of calibration, and the held-out rows' predictions and metrics; `watch` is told how many of these are
+    /// judged, and may end it.
     pub(crate) fn conclude(
         &mut self,
         train: &Dataset,
         kept: Option<&Dataset>,
-        alike: bool,
         held_out: Option<&Dataset>,
-        watch: &mut dyn FnMut(usize),
+        watch: &mut dyn FnMut(usize) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let draws = (BOUND_WORK / train.points()).clamp(2, 100);
+        let draws = Fitted::bound_draws(train);
         let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
         self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
-        let seed = self.card.settings.seed;
-        match kept {
-            Some(kept) => self.card.calibration = Some(calibrate(&self.model, kept, seed)?),
-            None if alike && self.model.architecture().likelihood.target_kind() == TargetKind::Real => {
-                self.card.calibration = noise_of_learned(&self.model, train, bound.divergence(), seed)?;
-            }
-            None => {}
+        if let Some(kept) = kept {
+            self.card.calibration = Some(calibrate(&self.model, kept, self.card.settings.seed)?);
         }
         if let Some(judged) = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten() {
             self.card.evaluation = Some(judged.metrics());
@@ -185,8 +178,17 @@ impl Fitted {
         Ok(())
     }
 
+    /// Posterior draws of the bound that is reported.
+    pub(crate) fn bound_draws(train: &Dataset) -> usize {
+        (BOUND_WORK / train.points()).clamp(2, 100)
+    }
+
     /// Judges rows in their order, some at a time; none if there are none.
-    fn judge(&self, rows: &Dataset, watch: &mut dyn FnMut(usize)) -> Result<Option<Judged>, Error> {
+    pub(crate) fn judge(
+        &self,
+        rows: &Dataset,
+        watch: &mut dyn FnMut(usize) -> Result<(), Error>,
+    ) -> Result<Option<Judged>, Error> {
         let (draws, seed) = (self.card.settings.evaluation_draws as usize, self.card.settings.seed);
         let (x, mut all) = (rows.inputs(), None);
         for first in (0..rows.points()).step_by(JUDGED_ROWS) {
@@ -200,7 +202,7 @@ impl Fitted {
             })?;
             let y: Vec<f64> = (first..first + count).map(|n| rows.y(n)[0]).collect();
             Judged::append(&mut all, Judged::new(&predictions, &y));
-            watch(first + count);
+            watch(first + count)?;
         }
         Ok(all)
     }

@@ -11,6 +11,9 @@ use dkp_table::{Column, Encoder, Frame, Kind, Origin, Survey, Table, Target};
 use faer::MatRef;
 use sha2::{Digest as _, Sha256};
 
+/// Different whole numbers that may stand for classes, at most.
+const CLASSES: usize = 10;
+
 /// Data in a model's scales, and what is known of them.
 pub struct Prepared {
     /// Rows to learn from.
@@ -92,9 +95,8 @@ impl Fit {
         }
         let encoder = Encoder::fit(&whole.frame, &rows.train, &varying)?;
         notes.extend(encoding_notes(&encoder, &survey));
-        if task == Task::Regression && survey.column(name)?.levels.as_ref().is_some_and(|l| l.len() == 2) {
-            let option = origin.option("task");
-            notes.push(format!("the target \"{name}\" has two different values: {option} classification may be meant"));
+        if task == Task::Regression {
+            notes.extend(hint_of_classes(&survey, name, rows.train.iter().map(|&r| y[r]))?);
         }
         check_targets(&*named, &target, &y, whole.frame.first(), origin)?;
         let raw = dataset(&encoder, &whole, &rows.train, &y)?;
@@ -162,6 +164,17 @@ impl Fit {
         let mut model = initialise(settings.architecture(&self.registry)?, train, start)?;
         settings.adjust(model.parameters_mut())
     }
+}
+
+/// Of a target that may stand for classes: two different numbers, or a few whole ones.
+fn hint_of_classes(survey: &Survey, name: &str, mut y: impl Iterator<Item = f64>) -> Result<Option<String>, Error> {
+    let levels = survey.column(name)?.levels.as_ref().map_or(usize::MAX, |l| l.len());
+    let few = levels == 2 || levels <= CLASSES && y.all(|v| v.fract() == 0.0);
+    let line = || {
+        let (kind, option) = (if levels == 2 { "" } else { "whole " }, survey.origin().option("task"));
+        format!("the target \"{name}\" has {levels} different {kind}numbers: {option} classification may be meant")
+    };
+    Ok(few.then(line))
 }
 
 /// The last part of a path: a model file says nothing of folders.

@@ -1,14 +1,14 @@
 //! Every setting of a fit, chosen: what the user said, and for the rest the defaults for data of this size.
 
-use crate::{Choices, Error, Scaling};
+use crate::{Choices, Error, InputLayer, Scaling};
 use dkp::Registry;
 use dkp::kernels::Kernel;
 use dkp::likelihoods::TargetKind;
 use dkp::model::{Architecture, FamilyOptions};
 use dkp::params::Parameters;
-use dkp::processes::InverseWishart;
+use dkp::processes::{Input, InverseWishart};
 use dkp::train::{Schedule, Start, TrainOptions};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
 
 /// The family, if nothing is said.
@@ -41,8 +41,8 @@ pub struct Settings {
     pub kernel: Vec<String>,
     pub width: u64,
     pub likelihood: String,
-    #[serde(default = "with_omega")]
-    pub omega: bool,
+    #[serde(default = "with_omega", alias = "omega", deserialize_with = "kind_or_omega")]
+    pub input_layer: InputLayer,
     pub inducing: u64,
     pub scale_features: bool,
     pub share_noise: bool,
@@ -70,8 +70,23 @@ pub struct Settings {
 }
 
 /// Models had Ω before it was a choice.
-fn with_omega() -> bool {
-    true
+fn with_omega() -> InputLayer {
+    InputLayer::Omega
+}
+
+/// Then they said whether they had it.
+fn kind_or_omega<'de, D: Deserializer<'de>>(from: D) -> Result<InputLayer, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Kind(InputLayer),
+        Omega(bool),
+    }
+    Ok(match Either::deserialize(from)? {
+        Either::Kind(kind) => kind,
+        Either::Omega(true) => InputLayer::Omega,
+        Either::Omega(false) => InputLayer::Fixed,
+    })
 }
 
 /// Nor was temperature.
@@ -119,7 +134,10 @@ impl Settings {
             kernel,
             width: c.width.unwrap_or(features.min(WIDEST) as u64),
             likelihood,
-            omega: c.omega.unwrap_or(ROWS_PER_ELEMENT * features * (features + 1) / 2 <= points),
+            input_layer: c.input_layer.unwrap_or(match ROWS_PER_ELEMENT * features * (features + 1) / 2 <= points {
+                true => InputLayer::Omega,
+                false => InputLayer::Fixed,
+            }),
             inducing: c.inducing.unwrap_or(sizes.inducing).min(points as u64),
             scale_features: c.scale_features.unwrap_or(scaling != Scaling::Shared),
             share_noise: c.share_noise.unwrap_or(true),
@@ -162,7 +180,11 @@ impl Settings {
             posterior: &self.posterior,
             width: self.width as usize,
             hidden: [self.delta, self.gamma],
-            omega: self.omega,
+            drawn: match self.input_layer {
+                InputLayer::Fixed => Input::Fixed,
+                InputLayer::Omega => Input::Omega(()),
+                InputLayer::Gram => Input::Gram(()),
+            },
             input: [self.input_delta, self.input_gamma],
         };
         let mut architecture = family.architecture(&options, &kernels, likelihood);
@@ -233,6 +255,27 @@ impl Settings {
 mod tests {
     use super::*;
 
+    /// Files of models that came before say it otherwise.
+    #[test]
+    fn the_input_layer_of_older_files_is_read() {
+        let choices = Choices::default();
+        let settings =
+            Settings::resolve(&choices, &Registry::default(), 100, 10, Scaling::Own, "gaussian".into()).unwrap();
+        let mut value = serde_json::to_value(&settings).unwrap();
+        let own = value.as_object_mut().unwrap();
+        assert_eq!(own.remove("input_layer"), Some("fixed".into()));
+        let mut read = |omega: Option<bool>| {
+            let own = value.as_object_mut().unwrap();
+            own.remove("omega");
+            own.extend(omega.map(|o| ("omega".to_string(), o.into())));
+            serde_json::from_value::<Settings>(value.clone()).unwrap().input_layer
+        };
+        assert_eq!(
+            [read(None), read(Some(true)), read(Some(false))],
+            [InputLayer::Omega, InputLayer::Omega, InputLayer::Fixed]
+        );
+    }
+
     #[test]
     fn sizes_follow_from_rows_features_and_classes() {
         let resolve = |points, features, scaling, likelihood: &str| {
@@ -240,10 +283,10 @@ mod tests {
             Settings::resolve(&choices, &Registry::default(), points, features, scaling, likelihood.into()).unwrap()
         };
         let digits = resolve(1437, 64, Scaling::Shared, "categorical(10)");
-        assert_eq!((digits.inducing, digits.omega, digits.scale_features), (300, false, false));
+        assert_eq!((digits.inducing, digits.input_layer, digits.scale_features), (300, InputLayer::Fixed, false));
         let numbers = resolve(1437, 11, Scaling::Own, "gaussian");
-        assert_eq!((numbers.inducing, numbers.omega, numbers.scale_features), (300, true, true));
-        assert!(!resolve(1437, 13, Scaling::Own, "gaussian").omega);
+        assert_eq!((numbers.inducing, numbers.input_layer, numbers.scale_features), (300, InputLayer::Omega, true));
+        assert_eq!(resolve(1437, 13, Scaling::Own, "gaussian").input_layer, InputLayer::Fixed);
         // where classes are learned an infinitely wide network is better
         assert_eq!((digits.family.as_str(), numbers.family.as_str()), ("nngp", FAMILY));
         let large = [("gaussian", 400, 4000), ("bernoulli", 300, 3000), ("categorical(24)", 300, 3000)];

@@ -5,7 +5,8 @@ mod laplace;
 
 use dkp::likelihoods::Scalar;
 use dkp_fit::{
-    Checkpoint, Error, Fit, Fitted, Metrics, Moment, Order, Predictions, ReadOptions, Scaling, Table, Values,
+    Checkpoint, Error, Fit, Fitted, Metrics, Moment, Order, Predictions, ReadOptions, Scaling, Table, Task, Trial,
+    Values,
 };
 use laplace::Laplace;
 use std::sync::Arc;
@@ -141,8 +142,10 @@ fn confidence_comes_from_rows_that_were_not_learned_from() {
     let watched = |fit: &Fit| {
         let mut tried = Vec::new();
         let watch = &mut |moment: Moment<'_>| {
-            if let Moment::Try(temperature) = moment {
-                tried.push(temperature);
+            if let Moment::Try { trial: Trial::Temperature(t), step, .. } = moment
+                && step.step == 0
+            {
+                tried.push(t);
             }
             true
         };
@@ -173,7 +176,7 @@ fn confidence_comes_from_rows_that_were_not_learned_from() {
     assert!(matches!(stopped, Some(Error::Stopped { step: 10, .. })), "{stopped:?}");
     let checkpoint = Checkpoint::open(&Order::folder_for(&out), &fit.registry).unwrap();
     let watch = &mut |moment: Moment<'_>| {
-        assert!(!matches!(moment, Moment::Try(_) | Moment::Start { .. }));
+        assert!(!matches!(moment, Moment::Try { .. } | Moment::Start { .. }));
         true
     };
     let resumed = fit.resume(order.prepare(&fit).unwrap(), checkpoint, watch).unwrap();
@@ -228,7 +231,7 @@ fn threads_change_nothing_and_share_a_fitted_model() {
 #[test]
 fn a_fit_is_watched_and_can_be_stopped() {
     let fit = quick("price");
-    let (mut start, mut steps, mut judged) = (0, 0, Vec::new());
+    let (mut tried, mut start, mut steps, mut judged) = (Vec::new(), 0, 0, Vec::new());
     let watch = &mut |moment: Moment<'_>| {
         match moment {
             Moment::Start { .. } => start += 1,
@@ -236,20 +239,68 @@ fn a_fit_is_watched_and_can_be_stopped() {
             Moment::Begin => assert_eq!((start, steps), (60, 0)),
             Moment::Judge { done, rows } => judged.push((done, rows)),
             Moment::Noise(line) => assert!(line.starts_with("noise"), "{line}"),
-            Moment::Try(_) => panic!("prices are not classes"),
+            Moment::Try { trial: Trial::Likelihood(name), step, steps } => {
+                tried.extend((step.step + 1 == steps).then_some(name));
+            }
+            Moment::Try { trial, .. } => panic!("prices are not classes: {trial:?}"),
             Moment::ColdStart(error) => panic!("{error}"),
         }
         true
     };
     fit.train(fit.prepare(&prices(), None).unwrap(), watch).unwrap();
     assert_eq!((start, steps, judged), (60, 30, vec![(0, 9), (9, 9)]));
+    assert_eq!(tried, ["gaussian", "student_t", "varying_t"]);
     let stopped = |watch: &mut (dyn FnMut(Moment<'_>) -> bool + Send)| {
         fit.train(fit.prepare(&prices(), None).unwrap(), watch).err()
     };
-    let in_start = stopped(&mut |_| false);
+    let in_choice = stopped(&mut |moment| !matches!(moment, Moment::Try { .. }));
+    assert!(matches!(in_choice, Some(Error::Stopped { step: 0, .. })), "{in_choice:?}");
+    let in_start = stopped(&mut |moment| !matches!(moment, Moment::Start { .. }));
     assert!(matches!(in_start, Some(Error::Stopped { step: 0, .. })), "{in_start:?}");
+    let in_judgement = stopped(&mut |moment| !matches!(moment, Moment::Judge { .. }));
+    assert!(matches!(in_judgement, Some(Error::Stopped { step: 30, .. })), "{in_judgement:?}");
     let later = stopped(&mut |moment| !matches!(moment, Moment::Train { step, .. } if step.step == 4));
     assert!(matches!(later, Some(Error::Stopped { step: 5, .. })), "{later:?}");
+}
+
+/// Before anything is trained it is told how long each part will take; what takes a hundred times as many steps takes much longer, and nothing else does.
+#[test]
+fn the_time_of_a_fit_is_estimated() {
+    let parts = |table: &Table, fit: &Fit| {
+        let estimate = fit.estimate(&fit.prepare(table, None).unwrap()).unwrap();
+        assert_eq!(estimate.total(), estimate.parts.iter().map(|p| p.1).sum());
+        estimate.parts.into_iter().map(|(what, time)| (what, time.as_secs_f64())).collect::<Vec<_>>()
+    };
+    let mut fit = quick("price");
+    let few = parts(&prices(), &fit);
+    let names: Vec<&str> = few.iter().map(|p| p.0).collect();
+    assert_eq!(names, ["to choose the noise", "to start", "to train", "to judge"]);
+    fit.config.model.steps = Some(3000);
+    let many = parts(&prices(), &fit);
+    assert!(many[2].1 > 20.0 * few[2].1 && many[1].1 < 20.0 * few[1].1, "{few:?} {many:?}");
+    let classes = parts(&steep_kinds(0..400), &quick("kind"));
+    let names: Vec<&str> = classes.iter().map(|p| p.0).collect();
+    assert_eq!(names, ["to find how sure to be", "to start", "to train", "to judge"]);
+}
+
+/// A few whole numbers may stand for classes; that is said, and a word makes them such.
+#[test]
+fn few_whole_numbers_may_be_classes() {
+    let notes = |of: &dyn Fn(usize) -> f64, task: Option<Task>| {
+        let mut columns = features(0..90);
+        columns.push(("grade", (0..90).map(of).collect::<Vec<_>>().into()));
+        let mut fit = quick("grade");
+        fit.config.table.task = task;
+        let card = fit.prepare(&Table::from_columns(columns, &[]).unwrap(), None).unwrap().card;
+        (card.task, card.notes.into_iter().filter(|n| n.contains("classification may be meant")).collect::<Vec<_>>())
+    };
+    let (task, said) = notes(&|i| (i % 6) as f64, None);
+    assert_eq!(task, Task::Regression);
+    assert_eq!(said, ["the target \"grade\" has 6 different whole numbers: task classification may be meant"]);
+    let (_, said) = notes(&|i| (i % 2) as f64 - 0.5, None);
+    assert_eq!(said, ["the target \"grade\" has 2 different numbers: task classification may be meant"]);
+    assert!(notes(&|i| (i % 6) as f64 + 0.5, None).1.is_empty() && notes(&|i| (i % 40) as f64, None).1.is_empty());
+    assert_eq!(notes(&|i| (i % 6) as f64, Some(Task::Classification)), (Task::Classification, vec![]));
 }
 
 /// Held-out rows are judged some at a time, all of them and in order, and as if they were judged later.
@@ -392,10 +443,12 @@ fn the_likelihood_is_chosen_by_the_bound() {
     assert_eq!(chosen(&|_, _| 0.2, &["likelihood.tails"]).0, "varying_t");
 }
 
-/// Where there is hardly any noise, what draws differ by is not noise too, and predictions are narrower, also after loading; with much noise, and where
-/// other groups are to be predicted, noise is what was learned.
+/// Where there is hardly any noise, what draws differ by is not noise too, and predictions of many rows are narrower, also after loading; with much noise
+/// it is what was learned, and nothing is kept of few rows, or where other groups are to be predicted.
 #[test]
 fn what_draws_differ_by_is_not_noise() {
+    // of which a tenth is held out
+    const MANY: usize = 11_500;
     let point = |i: usize| [0.618_033_988_749_894_9, 0.414_213_562_373_095_1].map(|step| (i as f64 * step).fract());
     let columns = |rows: std::ops::Range<usize>, noise: f64| {
         let (a, b): (Vec<f64>, Vec<f64>) = rows.clone().map(|i| (point(i)[0], point(i)[1])).unzip();
@@ -406,17 +459,18 @@ fn what_draws_differ_by_is_not_noise() {
         Table::from_columns(vec![("a", a.into()), ("b", b.into()), ("town", town.into()), ("y", y.into())], &[])
             .unwrap()
     };
-    let fit = |noise: f64, group: Option<&str>| {
+    let fit = |rows: usize, noise: f64, group: Option<&str>| {
         let mut fit = Fit::new("y");
         let choices = &mut fit.config.model;
         (choices.steps, choices.start_steps, choices.inducing) = (Some(600), Some(600), Some(40));
         choices.likelihood = Some("gaussian".into());
         fit.config.table.ignore = if group.is_none() { vec!["town".into()] } else { vec![] };
         fit.config.table.group = group.map(str::to_string);
-        fit.train(fit.prepare(&columns(0..600, noise), None).unwrap(), &mut |_| true).unwrap()
+        fit.train(fit.prepare(&columns(0..rows, noise), None).unwrap(), &mut |_| true).unwrap()
     };
-    let score = |fitted: &Fitted| fitted.evaluate(&columns(600..1600, 0.0), 50, 0).unwrap().metrics.log_likelihood();
-    let mut clean = fit(0.0, None);
+    let score =
+        |fitted: &Fitted| fitted.evaluate(&columns(MANY..MANY + 1000, 0.0), 50, 0).unwrap().metrics.log_likelihood();
+    let mut clean = fit(MANY, 0.0, None);
     let calibrated = score(&clean);
     let folder = tempfile::tempdir().unwrap();
     clean.save(&folder.path().join("clean.dkp")).unwrap();
@@ -424,6 +478,8 @@ fn what_draws_differ_by_is_not_noise() {
     let found = clean.card.calibration.take().unwrap();
     assert!(found.latents.noise < 0.9 && found.line.starts_with("noise has "), "{found:?}");
     assert!(calibrated > score(&clean) + 0.1, "{calibrated} and {}", score(&clean));
-    assert_eq!(fit(0.5, None).card.calibration, None);
-    assert_eq!(fit(0.0, Some("town")).card.calibration, None);
+    let noisy = fit(MANY, 0.5, None).card.calibration.unwrap();
+    assert!((noisy.latents.noise - 1.0).abs() < 0.1, "{noisy:?}");
+    assert_eq!(fit(MANY, 0.0, Some("town")).card.calibration, None);
+    assert_eq!(fit(600, 0.0, None).card.calibration, None);
 }

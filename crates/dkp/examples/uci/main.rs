@@ -85,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             posterior: flags.text("posterior"),
             width: train.features(),
             hidden: [flags.get("delta")?, flags.get("gamma")?],
-            omega: flags.get("omega")?,
+            drawn: if flags.get("omega")? { Input::Omega(()) } else { Input::Fixed },
             input: [flags.get("input-delta")?, flags.get("input-gamma")?],
         };
         let kernels = vec![kernel.clone(); layers + 1];

@@ -72,13 +72,6 @@ pub struct Bound {
     pub jitter: Jitter,
 }
 
-impl Bound {
-    /// The posterior's divergence from the prior: what of the likelihood the bound does not have.
-    pub fn divergence(&self) -> f64 {
-        self.likelihood - self.total
-    }
-}
-
 /// What a step does with the [gain](Bound::gain) of a tighter bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Gain {

@@ -205,7 +205,7 @@ fn check_gradients(name: &str, architecture: Architecture, data: &Dataset, toler
 
 /// A model of a family, with one hidden layer of this width.
 fn family(name: &str, posterior: &str, width: usize) -> Architecture {
-    let options = FamilyOptions { posterior, width, hidden: [1.0; 2], omega: true, input: [1.0; 2] };
+    let options = FamilyOptions { posterior, width, hidden: [1.0; 2], drawn: Input::Omega(()), input: [1.0; 2] };
     let kernels = [sq_exp(), sq_exp()];
     crate::Registry::default().family(name).unwrap().architecture(&options, &kernels, gaussian())
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// colder, and rows that were not learned from decide the rest.
 ///
 /// The noise of numbers is multiplied too. Bounds are about each draw by itself, so that what a draw errs by, E(y − f)², is noise to them: what draws differ
-/// by is counted in it, and again where they are mixed. Rows that were learned from tell how much of the noise that is.
+/// by is counted in it, and again where they are mixed. Rows that were not learned from tell how much of the noise that is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Above 0: more than 1 makes probabilities more extreme.
@@ -45,12 +45,10 @@ pub struct Calibrating {
 const SPREAD: f64 = 1.0;
 /// The doubts that are compared.
 const DOUBTS: [f64; 8] = [1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.07, 0.0];
-/// What log(scale) is within.
+/// What log(scale) and log(noise) are within.
 const WIDEST: f64 = 3.0;
 /// How precisely log(scale) and log(noise) are found.
 const PRECISION: f64 = 0.05;
-/// Noise is as it was learned where that is right to a tenth.
-const LESS: f64 = 0.9;
 
 impl Calibration {
     /// Predictions as they are.
@@ -87,12 +85,9 @@ impl Calibration {
         Calibrating { calibration: best.0, scores: [before, best.1], confidence }
     }
 
-    /// The noise under which numbers that a model has learned from are most probable, and new ones are not promised too much; none if that is not less than
-    /// what was learned by a tenth.
-    ///
-    /// `divergence` is the posterior's from the prior, in nats a point: by so much the fit to rows that were learned from is better than the bound.
-    /// Noise is multiplied by e^divergence (its part for each target), so that new points may err more: a rule of thumb, which keeps a model that follows its few rows as it is.
-    pub fn of_learned(prediction: &Prediction, data: &Dataset, divergence: f64) -> Option<Calibration> {
+    /// The noise under which numbers that a model has not seen are most probable, and their log-density without it and with it, in nats a point; none
+    /// where targets are not numbers.
+    pub fn of_noise(prediction: &Prediction, data: &Dataset) -> Option<(Calibration, [f64; 2])> {
         if prediction.target_kind() != TargetKind::Real || data.points() == 0 {
             return None;
         }
@@ -100,11 +95,11 @@ impl Calibration {
         let score = |noise: f64| {
             let calibrated = prediction.clone().calibrated(with(noise));
             let log = |n: usize| calibrated.log_density(n, data.y(n));
-            (0..data.points()).into_par_iter().map(log).collect::<Vec<f64>>().iter().sum::<f64>()
+            let logs = (0..data.points()).into_par_iter().map(log).collect::<Vec<f64>>();
+            logs.iter().sum::<f64>() / data.points() as f64
         };
-        let (log, _) = largest(-WIDEST, 0.0, |log| score(log.exp()));
-        let noise = (log + divergence.max(0.0) / prediction.targets() as f64).exp();
-        (noise < LESS && score(noise) > score(1.0)).then_some(with(noise))
+        let (log, best) = largest(-WIDEST, WIDEST, |log| score(log.exp()));
+        Some((with(log.exp()), [score(1.0), best]))
     }
 }
 

@@ -99,7 +99,9 @@ fn what_draws_differ_by_is_not_counted_as_noise_too() {
         Prediction::from_components(likelihood, parameters, draws, components)
     };
     let normal = |noise: f64, between: f64| predicted(Arc::new(Gaussian::new(1)), vec![noise], between);
-    let found = Calibration::of_learned(&normal(learned, between), &data, 0.0).unwrap().noise;
+    let (found, [before, after]) = Calibration::of_noise(&normal(learned, between), &data).unwrap();
+    let found = found.noise;
+    assert!(after > before + 0.05, "{before} {after}");
     // twenty draws' mean is off by between/√20, and they vary by as much less
     let error = e * e + between * between / draws as f64;
     let right = ((error - between * between * (1.0 - 1.0 / draws as f64)) / learned).sqrt();
@@ -108,16 +110,15 @@ fn what_draws_differ_by_is_not_counted_as_noise_too() {
     let calibrated = normal(learned, between).calibrated(Calibration { noise: found, ..Calibration::NONE });
     assert!((deviation(&calibrated) / error.sqrt() - 1.0).abs() < 0.06, "{}", deviation(&calibrated));
     assert!(deviation(&normal(learned, between)) > 1.3 * error.sqrt());
-    // new points may err more, by e^divergence, but by nothing that the data do not bear out
-    let wary = Calibration::of_learned(&normal(learned, between), &data, 0.1).unwrap().noise;
-    assert!((wary / found - 0.1_f64.exp()).abs() < 1e-12);
-    assert_eq!(Calibration::of_learned(&normal(learned, between), &data, 1.0), None);
-    // where noise is what it should be, and where targets are not numbers
-    assert_eq!(Calibration::of_learned(&normal(e * e, 0.0), &data, 0.0), None);
-    assert_eq!(Calibration::of_learned(&predicted(Arc::new(Scalar::new(Poisson)), vec![], between), &data, 0.0), None);
+    // where noise is what it should be, where it is too small, and where targets are not numbers
+    let as_it_is = Calibration::of_noise(&normal(e * e, 0.0), &data).unwrap();
+    assert!((as_it_is.0.noise - 1.0).abs() < 0.05 && as_it_is.1[1] - as_it_is.1[0] < 0.003, "{as_it_is:?}");
+    let wider = Calibration::of_noise(&normal(0.25 * e * e, 0.0), &data).unwrap().0.noise;
+    assert!((wider / 2.0 - 1.0).abs() < 0.06, "{wider}");
+    assert_eq!(Calibration::of_noise(&predicted(Arc::new(Scalar::new(Poisson)), vec![], between), &data), None);
     // a deviation instead of a variance
     let heavy = predicted(Arc::new(Scalar::new(StudentT)), vec![learned.sqrt(), 50.0], between);
-    let found = Calibration::of_learned(&heavy, &data, 0.0).unwrap().noise;
+    let found = Calibration::of_noise(&heavy, &data).unwrap().0.noise;
     assert!((found / right - 1.0).abs() < 0.1, "{found} {right}");
 }
 

@@ -31,8 +31,8 @@ pub struct FamilyOptions<'a> {
     pub width: usize,
     /// δ and γ of hidden layers, where they start.
     pub hidden: [f64; 2],
-    /// Whether the input layer draws Ω, where the family has it.
-    pub omega: bool,
+    /// What the input layer draws, where the family leaves that open.
+    pub drawn: Input<()>,
     /// δ and γ of the input layer, where they start.
     pub input: [f64; 2],
 }

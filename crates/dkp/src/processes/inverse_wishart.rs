@@ -1,6 +1,6 @@
 //! The inverse Wishart process.
 
-use super::{Draw, Extension, Input, Law, OutOfRange, PriorProcess, Process, RootDraw, WhitenedInverseWishart};
+use super::{Draw, Extension, Law, OutOfRange, PriorProcess, Process, RootDraw, WhitenedInverseWishart};
 use crate::distributions::{self, DegreesOfFreedom};
 use crate::gram::numbers::columns;
 use crate::gram::white::{Noisy, noisy, noisy_data};
@@ -21,13 +21,11 @@ pub(super) const FAMILY: Family = Family {
         "" | "whitened" => {
             let of = |start: WhitenedInverseWishart, delta: f64| Arc::new(WhitenedInverseWishart { delta, ..start });
             let input = of(WhitenedInverseWishart::INPUT, options.input[0]);
-            let input = if options.omega { Input::Omega(input as _) } else { Input::Fixed };
-            (input, of(WhitenedInverseWishart::HIDDEN, options.hidden[0]))
+            (options.drawn.map(|()| input as _), of(WhitenedInverseWishart::HIDDEN, options.hidden[0]))
         }
         _ => {
             let process = |[delta, gamma]: [f64; 2]| Arc::new(InverseWishart { delta, gamma });
-            let input = if options.omega { Input::Omega(process(options.input) as _) } else { Input::Fixed };
-            (input, process(options.hidden))
+            (options.drawn.map(|()| process(options.input) as _), process(options.hidden))
         }
     },
 };

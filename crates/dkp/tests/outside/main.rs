@@ -81,7 +81,13 @@ fn a_process_from_outside_can_stand_anywhere() {
     let process: Arc<dyn Process> = Arc::new(RandomScale { spread: 0.3 });
     let family = registry.family("scaled").unwrap();
     let kernels = [registry.kernel("sqexp").unwrap(), registry.kernel("cubic").unwrap()];
-    let options = dkp::model::FamilyOptions { posterior: "", width: 1, hidden: [1.0; 2], omega: true, input: [1.0; 2] };
+    let options = dkp::model::FamilyOptions {
+        posterior: "",
+        width: 1,
+        hidden: [1.0; 2],
+        drawn: Input::Omega(()),
+        input: [1.0; 2],
+    };
     let mut architecture = family.architecture(&options, &kernels, registry.likelihood("laplace").unwrap());
     architecture.input = Input::Omega(process);
     let start = Start { inducing: 10, warm_up: 20, ..Start::default() };
