@@ -83,7 +83,7 @@ impl Fitted {
     /// if nothing else is said.
     pub fn read_options(&self, delimiter: Option<char>, na: &[String], decimal: Option<Decimal>) -> ReadOptions {
         let na = self.card.na.iter().chain(na).cloned().collect();
-        ReadOptions { delimiter: delimiter.map(|c| c as u8), na, decimal }
+        ReadOptions { delimiter: delimiter.map(|c| c as u8), na, decimal, beside: None }
     }
 
     /// Predicts the rows of a table. Columns are found by name; others are not looked at.
