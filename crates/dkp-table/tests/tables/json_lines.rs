@@ -1,7 +1,7 @@
 //! An object a line.
 
 use crate::common::{csv, folder, message, open};
-use dkp_table::{DateForm, Format, Kind, Table};
+use dkp_table::{DateForm, Format, Kind, ReadOptions, Table};
 use std::io::Write as _;
 use tempfile::TempDir;
 
@@ -47,6 +47,20 @@ fn values_are_typed_as_the_file_has_them() {
     // the number in a column with decimal commas is the number that it is
     assert_eq!(frame.numbers("mixed").unwrap(), [1.125, 2.5]);
     assert_eq!(frame.texts("both").unwrap().iter().collect::<Vec<_>>(), [Some("1"), Some("red")]);
+}
+
+/// Beside null only what the user says is missing.
+#[test]
+fn texts_are_not_missing_by_themselves() {
+    let folder = folder();
+    let missing = |na: &[&str]| {
+        std::fs::write(folder.path().join("t.jsonl"), "{\"a\":\"NA\"}\n{\"a\":\"\"}\n{\"a\":-9}\n{\"a\":null}\n")
+            .unwrap();
+        let options = ReadOptions { na: na.iter().map(|t| t.to_string()).collect(), ..ReadOptions::default() };
+        let table = Table::open(&folder.path().join("t.jsonl"), &options).unwrap();
+        table.survey().unwrap().column("a").unwrap().missing
+    };
+    assert_eq!([missing(&[]), missing(&["NA"]), missing(&["NA", "-9.0"])], [1, 2, 3]);
 }
 
 #[test]
