@@ -83,6 +83,9 @@ fn numbers_in_any_format_give_the_same_model() {
         writer.finish().unwrap();
     }
     assert!(model(&place, &["X.npy", "--target", "y.npy"]) == expected);
+    // a run is gone on with from anywhere
+    let order: dkp_fit::Order = toml::from_str(&place.text("m.run/settings.toml")).unwrap();
+    assert_eq!(order.config.table.target_file, Some(place.file("y.npy")));
     place.done(&["predict", "m.dkp", "X.npy", "--out", "a.csv"]);
     place.done(&["predict", "m.dkp", "t.csv", "--out", "b.csv"]);
     assert_eq!(place.text("a.csv"), place.text("b.csv"));
