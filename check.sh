@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 cargo fmt --all --check
 cargo clippy --workspace --all-targets -- -D warnings
 # each format of tables is a feature
-for features in "" csv parquet numpy; do
+for features in "" csv json numpy parquet xlsx; do
     cargo clippy -p dkp-table --no-default-features --features "$features" --all-targets -- -D warnings
 done
 cargo test --workspace

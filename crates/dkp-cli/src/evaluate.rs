@@ -4,13 +4,14 @@ use crate::flags::Reading;
 use crate::print::{metric_lines, text, warn_of};
 use crate::progress::{Say, Status};
 use clap::Args;
-use dkp_fit::{EVALUATION_DRAWS, Fitted, Table, on_threads};
+use dkp_fit::{EVALUATION_DRAWS, Fitted, ReadOptions, Table, on_threads};
 use serde_json::json;
 use std::path::PathBuf;
 
 /// Judge a model on a table with known targets.
 ///
 ///     dkp evaluate houses.dkp sold.csv
+///     dkp evaluate X.dkp X-new.npy --target y-new.npy
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Arguments {
@@ -18,6 +19,9 @@ pub struct Arguments {
     model: PathBuf,
     /// The table.
     data: PathBuf,
+    /// An .npy file with the targets, where DATA is an .npy file without them.
+    #[arg(long, value_name = "FILE")]
+    target: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
     /// Posterior draws.
@@ -36,7 +40,8 @@ pub struct Arguments {
 
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let fitted = Fitted::load(&a.model)?;
-    let table = Table::open(&a.data, &a.reading.options(&fitted))?;
+    let beside = a.target.clone().map(|file| (fitted.card.target_name(), file));
+    let table = Table::open(&a.data, &ReadOptions { beside, ..a.reading.options(&fitted) })?;
     let mut status = Status::new(Say { quiet: a.json });
     let watch = |rows: usize| status.tell(format!("{rows} rows judged"));
     let evaluation = on_threads(a.threads, || fitted.evaluate_watched(&table, a.draws as usize, a.seed, watch))?;

@@ -2,8 +2,8 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use dkp_fit::{Config, Fitted, ReadOptions};
-use dkp_table::Decimal;
+use dkp_fit::{Config, Fitted, ReadOptions, Roles};
+use dkp_table::{Decimal, Format};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Clone, Debug, Default, Serialize)]
 #[command(next_help_heading = "Table")]
 pub struct RoleFlags {
-    /// The column to predict.
+    /// The column to predict; for an .npy table also an .npy file, which is a column of its name.
     #[arg(long, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
@@ -275,6 +275,16 @@ pub fn config(roles: &RoleFlags, choices: &ModelFlags, file: Option<&Path>) -> a
     let config: Config = merged.try_into().with_context(place)?;
     config.check().with_context(place)?;
     Ok(config)
+}
+
+/// A target that is a file becomes the column of its name: `y.npy` beside `X.npy` is `y`.
+pub fn target_file(roles: &mut Roles, data: &Path) {
+    let is_npy = |path: &Path| matches!(Format::of_name(path), Ok(Format::Npy));
+    let file = roles.target.as_deref().map(Path::new).filter(|file| is_npy(file) && is_npy(data) && file.is_file());
+    if let Some(file) = file.map(Path::to_path_buf) {
+        roles.target = file.file_stem().map(|name| name.to_string_lossy().into_owned());
+        roles.target_file = Some(file);
+    }
 }
 
 /// The names of families, with what they are.

@@ -30,7 +30,7 @@ pub struct Arguments {
     model: PathBuf,
     /// The table; - is standard input, as CSV.
     data: PathBuf,
-    /// Where predictions go; its ending says the format; - is standard output, as CSV [default: DATA with -predictions before its ending].
+    /// Where predictions go; its ending says the format; - is standard output, as CSV [default: DATA with -predictions before its ending, and .csv for a sheet].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Quantiles to predict.
@@ -61,15 +61,15 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     }
     let fitted = Fitted::load(&a.model)?;
     let table = Table::open(&a.data, &a.reading.options(&fitted))?;
-    let out = a.out.clone().unwrap_or_else(|| beside(&a.data));
+    let out = a.out.clone().unwrap_or_else(|| beside(&a.data, table.format()));
     let format = match (&a.out, table.format()) {
-        (None, Some(format)) => format,
+        (None, Some(format)) if format.is_written() => format,
         _ if out == Path::new(STANDARD) => Format::Csv,
         _ => Format::of_name(&out).context("--out")?,
     };
     check_distinct("--out", &out, &[&a.data, &a.model])?;
     let (ids, columns) = id_columns(a, &fitted, &table, format)?;
-    let text = holds_text(format);
+    let text = format.holds_text();
     let own = Predictions::column_kinds(fitted.card.labels(), &a.quantiles, text, fitted.card.written());
     if let Some((name, _)) = ids.iter().find(|id| own.iter().any(|own| own.0 == id.0)) {
         bail!("--id {name}: predictions have a column of this name themselves: rename it in {}", a.data.display());
@@ -125,7 +125,7 @@ fn id_columns(a: &Arguments, fitted: &Fitted, table: &Table, format: Format) -> 
     let known = || fitted.card.id.iter().filter(|c| table.names().contains(c)).cloned().collect();
     let mut columns = fitted.card.columns();
     // a column that is learned from is passed through as what it is; arrays hold numbers only
-    let other = if holds_text(format) { Kind::Text } else { Kind::Number };
+    let other = if format.holds_text() { Kind::Text } else { Kind::Number };
     let kind = |c: &String| columns.iter().find(|own| own.0 == *c).map_or(other, |own| own.1);
     let ids: Columns = a.id.clone().unwrap_or_else(known).into_iter().map(|c| (c.clone(), kind(&c))).collect();
     for (name, _) in &ids {
@@ -135,21 +135,17 @@ fn id_columns(a: &Arguments, fitted: &Fitted, table: &Table, format: Format) -> 
     Ok((ids, columns))
 }
 
-/// table.csv → table-predictions.csv, and standard input to standard output
-fn beside(data: &Path) -> PathBuf {
+/// table.csv → table-predictions.csv, sheet.xlsx → sheet-predictions.csv, and standard input to standard output
+fn beside(data: &Path, format: Option<Format>) -> PathBuf {
     if data == Path::new(STANDARD) {
         return data.to_path_buf();
     }
     let data = uncompressed(data);
     let stem = data.file_stem().unwrap_or_default().to_string_lossy();
     let name = match data.extension() {
+        _ if format.is_some_and(|f| !f.is_written()) => format!("{stem}-predictions.csv"),
         Some(extension) => format!("{stem}-predictions.{}", extension.to_string_lossy()),
         None => format!("{stem}-predictions"),
     };
     data.with_file_name(name)
-}
-
-/// Arrays hold numbers only.
-fn holds_text(format: Format) -> bool {
-    matches!(format, Format::Csv | Format::Parquet)
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Draw from the prior of a model, on a line of inputs.
 ///
-/// Writes a picture (.svg) or a table (.csv, .parquet, .npy, .npz).
+/// Writes a picture (.svg) or a table (.csv, .jsonl, .parquet, .npy, .npz).
 ///
 ///     dkp sample --family diwp --layers 2 --delta 5 --out functions.svg
 ///     dkp sample --family bnn --width 20 --what gram --out gram.npy

@@ -19,10 +19,11 @@ use std::path::{Path, PathBuf};
 ///
 ///     dkp train houses.csv --target price
 ///     dkp train patients.parquet --target outcome --id patient --group hospital
+///     dkp train X.npy --target y.npy
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Arguments {
-    /// The table: .csv (perhaps with .gz or .zst), .parquet, .npy or .npz; - is standard input, as CSV.
+    /// The table: .csv or .jsonl (perhaps with .gz or .zst), .xlsx (its first sheet), .parquet, .npy or .npz; - is standard input, as CSV.
     #[arg(required_unless_present = "resume")]
     data: Option<PathBuf>,
     /// Where the model goes [default: DATA with the ending .dkp].
@@ -74,8 +75,9 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
 }
 
 fn begin(a: &Arguments, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
-    let config = flags::config(&a.roles, &a.choices, a.config.as_deref())?;
+    let mut config = flags::config(&a.roles, &a.choices, a.config.as_deref())?;
     let data = a.data.as_deref().context("DATA is missing")?;
+    flags::target_file(&mut config.table, data);
     if data == Path::new(STANDARD) && a.out.is_none() {
         bail!("--out MODEL is needed where the table is standard input");
     }
@@ -91,7 +93,7 @@ fn begin(a: &Arguments, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
     let fit = Fit { config: config.clone(), threads: a.threads, ..Fit::default() };
     // messages name files as the user did, and the run by their places
     let prepared = Order { data: data.to_path_buf(), out: out.clone(), config: config.clone() }.prepare(&fit)?;
-    let inputs = [Some(data), config.table.test.as_deref(), a.config.as_deref()];
+    let inputs = [Some(data), config.table.target_file.as_deref(), config.table.test.as_deref(), a.config.as_deref()];
     check_distinct("--out", &out, &inputs.into_iter().flatten().collect::<Vec<_>>())?;
     check_writable(&out)?;
     let order = Order::new(data, &out, config)?;

@@ -87,11 +87,7 @@ fn tables_that_cannot_be_learned_from() {
     refused_table(dates, &[], "t.csv: column \"x\": \"03/04/2024\" may begin with the day or the month");
     let dates = "x,y\n2024-01-31,1\n1.2.2024,2\n";
     refused_table(dates, &[], "t.csv: column \"x\" holds dates in different forms, such as \"2024-01-31\"");
-    refused_table(
-        "5.1,3.5,y\n1,2,3\n4,5,6\n",
-        &[],
-        "t.csv: the first line has \"5.1\" where a column's name should be",
-    );
+    refused_table("5.1,3.5,y\n1,2,3\n4,5,6\n", &[], "t.csv: the first row has \"5.1\" where a column's name should be");
     refused_table(
         "x,y\n1,red\n2,blue\n3,red\n",
         &["--task", "regression"],
@@ -128,12 +124,12 @@ fn tables_that_cannot_be_learned_from() {
 #[test]
 fn files_that_are_not_tables() {
     let place = Place::new();
-    place.write("notes.xlsx", "x");
+    place.write("notes.ods", "x");
     place.write("broken.parquet", "PAR1 and then nothing");
     place.write("broken.npy", b"\x93NUMPY\x01\x00 and then nothing");
     let train = |data: &'static str| ["train", data, "--target", "y"];
     refused(&place, &train("missing.csv"), 2, "missing.csv: there is no such file");
-    refused(&place, &train("notes.xlsx"), 2, "notes.xlsx: unknown kind of file: use .csv");
+    refused(&place, &train("notes.ods"), 2, "notes.ods: unknown kind of file: use .csv");
     refused(&place, &train("broken.parquet"), 2, "broken.parquet is damaged or not a Parquet file");
     refused(&place, &train("broken.npy"), 2, "broken.npy is damaged or not a npy file");
     refused(&place, &train("."), 2, "is a folder");

@@ -2,7 +2,7 @@
 
 use crate::{FeatureScale, Metrics, Settings, Task};
 use dkp::data::Scaler;
-use dkp::model::{Bound, Calibration};
+use dkp::model::{Bound, Calibration, Model};
 use dkp_table::{Decimal, Encoder, Kind, Notation, Target};
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +89,27 @@ impl BoundParts {
 }
 
 impl Card {
+    /// Whether tables that are read by it suit a model.
+    pub(crate) fn check(&self, model: &Model) -> Result<(), &'static str> {
+        let (features, scaler) = (self.encoder.width(), &self.target_scale);
+        let likelihood = &model.architecture().likelihood;
+        let latents = likelihood.latents();
+        let parameters: Vec<Vec<f64>> = likelihood.parameters().iter().map(|p| vec![1.0; p.rows]).collect();
+        let classes = likelihood.probabilities(&parameters, &vec![0.0; latents], &vec![1.0; latents]);
+        match () {
+            () if features == 0 || features != model.features() => Err("its columns do not make the model's features"),
+            () if !self.feature_scale.is_for(features) => Err("its scales do not fit its columns"),
+            () if scaler.mean.len() != 1 || scaler.deviation.len() != 1 => Err("its target is not one number"),
+            () if !(scaler.deviation[0] > 0.0 && scaler.deviation[0].is_finite() && scaler.mean[0].is_finite()) => {
+                Err("its target has no scale")
+            }
+            () if classes.map(|p| p.len()) != self.labels().map(<[String]>::len) => {
+                Err("its labels are not the model's classes")
+            }
+            () => Ok(()),
+        }
+    }
+
     /// The target's name.
     pub fn target_name(&self) -> String {
         self.target.column().0

@@ -52,11 +52,10 @@ impl Fitted {
     /// [`load`](Fitted::load) for models whose parts a registry knows.
     pub fn load_with(path: &Path, registry: Registry) -> Result<Fitted, Error> {
         let loaded = file::load_with(path, &registry)?;
-        let card = Card::deserialize(&loaded.companion.metadata).map_err(|e| file::Error::Foreign {
-            path: path.to_path_buf(),
-            expected: "model",
-            reason: format!("it describes no table: {e}"),
-        })?;
+        let foreign = |reason: String| file::Error::Foreign { path: path.to_path_buf(), expected: "model", reason };
+        let card = Card::deserialize(&loaded.companion.metadata);
+        let card = card.map_err(|e| foreign(format!("it describes no table: {e}")))?;
+        card.check(&loaded.model).map_err(|reason| foreign(reason.to_string()))?;
         Ok(Fitted { model: loaded.model, card, tensors: loaded.companion.tensors, registry })
     }
 
@@ -82,7 +81,7 @@ impl Fitted {
     /// if nothing else is said.
     pub fn read_options(&self, delimiter: Option<char>, na: &[String], decimal: Option<Decimal>) -> ReadOptions {
         let na = self.card.na.iter().chain(na).cloned().collect();
-        ReadOptions { delimiter: delimiter.map(|c| c as u8), na, decimal }
+        ReadOptions { delimiter: delimiter.map(|c| c as u8), na, decimal, beside: None }
     }
 
     /// Predicts the rows of a table. Columns are found by name; others are not looked at.

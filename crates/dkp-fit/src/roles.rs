@@ -22,6 +22,9 @@ pub struct Roles {
     /// The column to predict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// The .npy file that the column to predict is in, where the table is an .npy file without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_file: Option<PathBuf>,
     /// What to predict: by default numbers mean regression, text and true/false mean classification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<Task>,
@@ -63,6 +66,13 @@ pub(crate) const HOLDOUT: f64 = 0.1;
 impl Roles {
     /// How files are read.
     pub fn read_options(&self) -> ReadOptions {
-        ReadOptions { delimiter: self.delimiter.map(|c| c as u8), na: self.na.clone(), decimal: self.decimal }
+        let (delimiter, na) = (self.delimiter.map(|c| c as u8), self.na.clone());
+        ReadOptions { delimiter, na, decimal: self.decimal, beside: None }
+    }
+
+    /// How the file to learn from is read: with the target, where that is in a file of its own.
+    pub fn data_options(&self) -> ReadOptions {
+        let beside = self.target.clone().zip(self.target_file.clone());
+        ReadOptions { beside, ..self.read_options() }
     }
 }

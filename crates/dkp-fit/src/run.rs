@@ -29,7 +29,9 @@ impl Order {
     pub fn new(data: &Path, out: &Path, mut config: Config) -> Result<Order, Error> {
         let absolute =
             |path: &Path| std::path::absolute(path).map_err(|source| Error::Write { path: path.to_path_buf(), source });
-        config.table.test = config.table.test.as_deref().map(absolute).transpose()?;
+        for file in [&mut config.table.test, &mut config.table.target_file].into_iter().flatten() {
+            *file = absolute(file)?;
+        }
         Ok(Order { data: absolute(data)?, out: absolute(out)?, config })
     }
 
@@ -51,8 +53,7 @@ impl Order {
 
     /// Opens its tables and prepares them.
     pub fn prepare(&self, fit: &Fit) -> Result<Prepared, Error> {
-        let options = self.config.table.read_options();
-        fit.prepare(&Table::open(&self.data, &options)?, None)
+        fit.prepare(&Table::open(&self.data, &self.config.table.data_options())?, None)
     }
 }
 

@@ -106,6 +106,18 @@ impl FeatureScale {
         (best.0, Some(line))
     }
 
+    /// Whether it is a scale of so many features.
+    pub(crate) fn is_for(&self, features: usize) -> bool {
+        let rising = |knots: &Vec<[f64; 2]>| knots.windows(2).all(|w| w[0][0] < w[1][0] && w[0][1] <= w[1][1]);
+        let lengths = [self.scaler.mean.len(), self.scaler.deviation.len()];
+        lengths == [features; 2]
+            && self.spread.as_ref().is_none_or(|s| s.len() == features)
+            && self
+                .ranks
+                .as_ref()
+                .is_none_or(|r| [r.knots.len(), r.slopes.len()] == [features; 2] && r.knots.iter().all(rising))
+    }
+
     /// Changes one point.
     pub fn apply(&self, x: &mut [f64]) {
         if let Some(ranks) = &self.ranks {

@@ -5,8 +5,8 @@ mod laplace;
 
 use dkp::likelihoods::Scalar;
 use dkp_fit::{
-    Checkpoint, Error, Fit, Fitted, Metrics, Moment, Order, Predictions, ReadOptions, Scaling, Table, Task, Trial,
-    Values,
+    Card, Checkpoint, Error, Fit, Fitted, Metrics, Moment, Order, Predictions, ReadOptions, Scaling, Table, Task,
+    Trial, Values,
 };
 use laplace::Laplace;
 use std::sync::Arc;
@@ -110,6 +110,33 @@ fn numbers_have_their_units() {
     }
     let columns: Vec<String> = p.columns(&[0.5], true).into_iter().map(|c| c.0).collect();
     assert_eq!(columns, ["mean", "sd", "sd of model", "sd of noise", "quantile 0.5"]);
+}
+
+/// A file of which the checksum is right may still have been made by another program.
+#[test]
+fn a_card_that_does_not_fit_its_model_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flats.dkp");
+    let fit = |target: &str, ignore: &[&str]| {
+        let mut fit = quick(target);
+        fit.config.table.ignore = ignore.iter().map(|c| c.to_string()).collect();
+        fit.config.model.likelihood = (target == "price").then(|| "gaussian".into());
+        fit.run(&prices()).unwrap()
+    };
+    let (other, classes) = (fit("price", &["town"]).card, fit("town", &[]).card);
+    let mut refused = |change: &dyn Fn(&mut Card)| {
+        let mut fitted = fit("price", &[]);
+        change(&mut fitted.card);
+        fitted.save(&path).unwrap();
+        let text = Fitted::load(&path).err().map_or(String::new(), |e| e.to_string());
+        text.split(" file: ").nth(1).unwrap_or_default().to_string()
+    };
+    assert_eq!(refused(&|_| ()), "");
+    assert_eq!(refused(&|c| c.encoder = other.encoder.clone()), "its columns do not make the model's features");
+    assert_eq!(refused(&|c| c.feature_scale = other.feature_scale.clone()), "its scales do not fit its columns");
+    assert_eq!(refused(&|c| c.target_scale.mean.clear()), "its target is not one number");
+    assert_eq!(refused(&|c| c.target_scale.deviation[0] = 0.0), "its target has no scale");
+    assert_eq!(refused(&|c| c.target = classes.target.clone()), "its labels are not the model's classes");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Dates and times of day, as days since 1970-01-01.
 
+#[cfg(any(feature = "csv", feature = "json"))]
+use crate::cell;
 use serde::{Deserialize, Serialize};
 
 /// How dates are written; a time of day may follow, after a space or a T.
@@ -37,6 +39,16 @@ impl DateForm {
         let (day, rest) = cell.split_at(end);
         let time = if rest.is_empty() { 0.0 } else { time(&rest[1..])? };
         Some(self.day(day)? as f64 + time)
+    }
+
+    /// Adds days as text that reads back the same, to the second.
+    #[cfg(any(feature = "csv", feature = "json"))]
+    pub(crate) fn write(self, text: &mut String, days: f64) {
+        if self == DateForm::Clock || days.rem_euclid(1.0) != 0.0 {
+            cell::write_moment(text, (86_400.0 * days).round() as i64, 1, self != DateForm::Clock);
+        } else {
+            cell::write_day(text, days.floor() as i64);
+        }
     }
 
     fn day(self, cell: &[u8]) -> Option<i64> {

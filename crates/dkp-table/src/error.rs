@@ -3,28 +3,50 @@
 use crate::{Format, Origin};
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where a row is. Row 1 is the first after the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The row, from 1.
     pub row: usize,
-    /// The line of the file where the row begins, if the file is CSV and the row is not simply on line `row` + 1.
-    pub line: Option<usize>,
+    /// Where that is in the file, if the row's number does not tell.
+    pub within: Option<Within>,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// The line where the row begins, from 1.
+    Line(usize),
+    /// The row of the sheet, from 1.
+    Sheet(usize),
 }
 
 impl Place {
     /// A row of a file that has no lines.
     pub(crate) fn row(row: usize) -> Place {
-        Place { row, line: None }
+        Place { row, within: None }
+    }
+
+    /// A row that begins in a line.
+    #[cfg(any(feature = "csv", feature = "json"))]
+    pub(crate) fn in_line(row: usize, line: usize) -> Place {
+        Place { row, within: Some(Within::Line(line)) }
+    }
+
+    /// A row of the table in a row of a sheet.
+    #[cfg(feature = "xlsx")]
+    pub(crate) fn in_sheet(row: usize, sheet: usize) -> Place {
+        Place { row, within: Some(Within::Sheet(sheet)) }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "row {} (line {line})", self.row),
+        match self.within {
+            Some(Within::Line(line)) => write!(f, "row {} (line {line})", self.row),
+            Some(Within::Sheet(row)) => write!(f, "row {} (row {row} of the sheet)", self.row),
             None => write!(f, "row {}", self.row),
         }
     }
@@ -58,17 +80,23 @@ pub enum Error {
     /// A name that says nothing of the format.
     #[error("{}: unknown kind of file: use {}", path.display(), crate::Format::EXTENSIONS)]
     Extension { path: PathBuf },
-    /// A compressed file that is not CSV.
-    #[error("{}: only CSV may be compressed: unpack it first", path.display())]
+    /// A compressed file that is not text.
+    #[error("{}: only CSV and JSON lines may be compressed: unpack it first", path.display())]
     Compressed { path: PathBuf },
     /// A format that this build cannot read or write, as `action` says.
     #[error("{}: {} files cannot be {action} here: built without the feature {}", path.display(), format.name(), format.feature())]
     NotBuilt { path: PathBuf, format: Format, action: &'static str },
+    /// A format that is read, but not written.
+    #[error("{}: {} files are not written: give another ending, such as .csv", path.display(), format.name())]
+    NotWritten { path: PathBuf, format: Format },
+    /// A column in a file of its own that does not fit.
+    #[error("{}: {reason}", path.display())]
+    Beside { path: PathBuf, reason: String },
     /// A row with too few or too many fields.
     #[error("{}: {place} has {found} fields, but the header has {expected}: quote cells that contain the delimiter, or set --delimiter", path.display())]
     Ragged { path: PathBuf, place: Place, expected: usize, found: usize },
     /// Numbers where names should be.
-    #[error("{}: the first line has \"{text}\" where a column's name should be: add a line with names before it", path.display())]
+    #[error("{}: the first row has \"{text}\" where a column's name should be: add a row with names before it", path.display())]
     NoHeader { path: PathBuf, text: String },
     /// A header that is not UTF-8.
     #[error("{}: the header is not UTF-8: save the file as UTF-8", path.display())]
@@ -154,6 +182,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// What a reader has found in a file.
+    #[cfg_attr(not(any(feature = "json", feature = "numpy", feature = "parquet")), allow(dead_code))]
+    pub(crate) fn damaged(path: &Path, format: &'static str, reason: &str) -> Error {
+        Error::Damaged { path: path.to_path_buf(), format, reason: one_line(reason) }
+    }
+
     /// Whether the output is at fault (not writable, disk full), rather than the input.
     pub fn is_output(&self) -> bool {
         matches!(self, Error::Write { .. })

@@ -1,8 +1,9 @@
 //! Tables on disk and in memory: reading, what their columns hold, encoding into numbers, and writing.
 //!
-//! CSV, Parquet, and NumPy arrays are read and written a frame of rows at a time, so that a file may be larger than memory.
+//! CSV, JSON lines, Parquet, and NumPy arrays are read and written a frame of rows at a time, so that a file may be larger than memory; the first sheet of an
+//! Excel workbook is read.
 //! Columns in memory are a table too ([`Table::from_columns`]), of which all below is true.
-//! Each format is a feature of the crate: `csv`, `parquet` and `numpy`, all of which are on by default.
+//! Each format is a feature of the crate: `csv`, `json`, `numpy`, `parquet` and `xlsx`, all of which are on by default.
 //! From a file to numbers:
 //!
 //! ```
@@ -49,7 +50,7 @@ mod write;
 
 pub use date::{DateForm, DatePart};
 pub use encoder::{Encoder, Feature, Unfamiliar};
-pub use error::{Error, Place};
+pub use error::{Error, Place, Within};
 pub use format::{Format, STANDARD, uncompressed};
 pub use frame::{Column, Frame, Kind, Texts};
 pub use notation::{Decimal, Notation, Sign};

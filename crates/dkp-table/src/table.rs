@@ -10,7 +10,7 @@ use crate::{Decimal, Error, Format, Frame, Kind, Notation, Origin, Values};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +21,8 @@ pub struct ReadOptions {
     pub na: Vec<String>,
     /// What stands before decimals; found in the columns if `None`.
     pub decimal: Option<Decimal>,
+    /// A further column of an .npy file, by its name, in an .npy file of its own.
+    pub beside: Option<(String, PathBuf)>,
 }
 
 /// A table on disk or in memory: its columns are known, its rows are read when asked for.
@@ -49,10 +51,14 @@ pub struct Table {
 
 impl Table {
     /// Opens a file, or with the name `-` standard input, which must be CSV. What its first bytes say of its format counts for more than its name. CSV
-    /// may be compressed (gzip, Zstandard), and in UTF-8 or UTF-16.
+    /// and JSON lines may be compressed (gzip, Zstandard), and in UTF-8 or UTF-16. Of a workbook the first sheet is read.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Table, Error> {
         let name = if path == Path::new(STANDARD) { Path::new("standard input") } else { path };
         let (origin, format) = (Origin::from(name), recognise(path)?);
+        if let Some((_, file)) = options.beside.as_ref().filter(|_| format != Format::Npy) {
+            let reason = format!("a column in a file of its own is for .npy files, which {} is not", name.display());
+            return Err(Error::Beside { path: file.clone(), reason });
+        }
         let (content, names) = read::open(path, format, options)?;
         check_names(&origin, &names)?;
         Ok(Table { origin, format: Some(format), names, na: Na::new(&options.na), decimal: options.decimal, content })
@@ -164,6 +170,9 @@ impl Iterator for Frames<'_> {
     }
 }
 
+/// As many bytes of a file as tell its format, with the name of what is first in an archive.
+const START_BYTES: u64 = 1024;
+
 fn recognise(path: &Path) -> Result<Format, Error> {
     let read = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::NotFound => Error::Missing { path: path.to_path_buf() },
@@ -176,7 +185,7 @@ fn recognise(path: &Path) -> Result<Format, Error> {
         return Err(Error::Directory { path: path.to_path_buf() });
     }
     let mut start = Vec::new();
-    File::open(path).and_then(|f| f.take(8).read_to_end(&mut start)).map_err(read)?;
+    File::open(path).and_then(|f| f.take(START_BYTES).read_to_end(&mut start)).map_err(read)?;
     if let Some(format) = Format::of_content(&start) {
         return Ok(format);
     }
@@ -184,6 +193,7 @@ fn recognise(path: &Path) -> Result<Format, Error> {
         let inner = uncompressed(path);
         return match inner.extension().map(|_| Format::of_name(&inner)) {
             None | Some(Ok(Format::Csv)) => Ok(Format::Csv),
+            Some(Ok(Format::Json)) => Ok(Format::Json),
             Some(_) => Err(Error::Compressed { path: path.to_path_buf() }),
         };
     }

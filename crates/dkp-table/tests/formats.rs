@@ -5,8 +5,9 @@ use dkp_table::{Column, Format, Frame, Kind, ReadOptions, Table, Writer};
 #[test]
 fn a_format_without_its_feature_is_one_clear_error() {
     let folder = tempfile::tempdir().unwrap();
-    let files: [(&str, Format, bool, &[u8]); 4] = [
+    let files: [(&str, Format, bool, &[u8]); 5] = [
         ("t.csv", Format::Csv, cfg!(feature = "csv"), b"x0\n1\n"),
+        ("t.jsonl", Format::Json, cfg!(feature = "json"), b"{"),
         ("t.parquet", Format::Parquet, cfg!(feature = "parquet"), b"PAR1"),
         ("t.npy", Format::Npy, cfg!(feature = "numpy"), b"\x93NUMPY"),
         ("t.npz", Format::Npz, cfg!(feature = "numpy"), b"PK\x03\x04"),
@@ -37,6 +38,18 @@ fn a_format_without_its_feature_is_one_clear_error() {
             }
         }
     }
+}
+
+#[test]
+fn workbooks_are_read_and_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.xlsx");
+    let error = Writer::create(&path, Format::Xlsx, &[("x0".to_string(), Kind::Number)]).err().unwrap();
+    let expected = format!("{}: xlsx files are not written: give another ending, such as .csv", path.display());
+    assert_eq!(error.to_string(), expected);
+    std::fs::write(&path, b"PK\x03\x04").unwrap();
+    let error = Table::open(&path, &ReadOptions::default()).unwrap_err().to_string();
+    assert_eq!(error.ends_with("cannot be read here: built without the feature xlsx"), !cfg!(feature = "xlsx"));
 }
 
 #[test]

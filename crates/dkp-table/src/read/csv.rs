@@ -1,11 +1,12 @@
 //! CSV: a header, then rows of cells between delimiters.
 
+use super::header::number_in_header;
 use super::source::Source;
 use super::{Content, Opened, Pick, Rows, Stored};
 use crate::cell::{self, Na};
 use crate::error::one_line;
 use crate::survey::Observer;
-use crate::{Column, Decimal, Error, Kind, Notation, Origin, Place, ReadOptions};
+use crate::{Column, Error, Kind, Origin, Place, ReadOptions};
 use csv::ByteRecord;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -126,8 +127,10 @@ impl Content for Layout {
 
     /// The row that begins at a byte (or after blank lines there), with its line if that is not `row` + 1.
     fn place(&self, row: usize, byte: u64) -> Place {
-        let line = self.line(byte + self.start).ok().filter(|&line| line != row + 1);
-        Place { row, line }
+        match self.line(byte + self.start) {
+            Ok(line) if line != row + 1 => Place::in_line(row, line),
+            _ => Place::row(row),
+        }
     }
 }
 
@@ -145,20 +148,6 @@ fn show(observer: &mut Observer, row: usize, byte: u64, cell: &[u8], na: &Na) {
 fn is_missing(cell: &[u8], na: &Na) -> bool {
     let cell = cell.trim_ascii();
     cell.is_empty() || MISSING.contains(&cell) || na.has_text(cell)
-}
-
-/// A number that shows that what stands in the place of a header is a row: one that is not whole (years may be names), or any where all are numbers and
-/// do not count 0, 1, 2, … or 1, 2, 3, …, as programs name columns.
-fn number_in_header(names: &[String]) -> Option<String> {
-    let number =
-        |name: &String| [Decimal::Point, Decimal::Comma].iter().find_map(|d| Notation::new(*d).number(name.as_bytes()));
-    let numbers: Vec<Option<f64>> = names.iter().map(number).collect();
-    let first = numbers.first().copied().flatten().unwrap_or(f64::NAN);
-    let counts =
-        (first == 0.0 || first == 1.0) && numbers.iter().zip(0..).all(|(n, i)| *n == Some(first + f64::from(i)));
-    let row = !counts && numbers.iter().all(Option::is_some);
-    let found = numbers.iter().position(|n| n.is_some_and(|v| row || v.fract() != 0.0))?;
-    Some(one_line(&names[found]))
 }
 
 /// The delimiter that is most frequent in the first line that is not blank, outside of quotes.

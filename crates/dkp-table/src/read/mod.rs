@@ -2,6 +2,11 @@
 
 #[cfg(feature = "csv")]
 mod csv;
+mod guard;
+#[cfg(any(feature = "csv", feature = "xlsx"))]
+mod header;
+#[cfg(feature = "json")]
+mod json;
 pub mod memory;
 #[cfg(feature = "numpy")]
 pub mod npy;
@@ -9,11 +14,13 @@ pub mod npy;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "csv")]
+#[cfg(any(feature = "csv", feature = "json"))]
 mod source;
 // values that only some formats have
 #[cfg_attr(not(all(feature = "parquet", feature = "numpy")), allow(dead_code))]
 mod value;
+#[cfg(feature = "xlsx")]
+mod xlsx;
 
 use crate::cell::Na;
 use crate::error::one_line;
@@ -23,12 +30,7 @@ use std::fmt::Debug;
 use std::path::Path;
 use value::Refusal;
 
-#[cfg(feature = "parquet")]
-pub use parquet::silence_caught_panics;
-
-/// For programs that show users one line a mistake: without Parquet there are no panics that are caught.
-#[cfg(not(feature = "parquet"))]
-pub fn silence_caught_panics() {}
+pub use guard::silence_caught_panics;
 
 /// Rows that are read at once where the caller does not say.
 pub const FRAME_ROWS: usize = 4096;
@@ -129,6 +131,10 @@ fn opener(format: Format) -> Option<Opener> {
     match format {
         #[cfg(feature = "csv")]
         Format::Csv => Some(csv::open),
+        #[cfg(feature = "json")]
+        Format::Json => Some(json::open),
+        #[cfg(feature = "xlsx")]
+        Format::Xlsx => Some(xlsx::open),
         #[cfg(feature = "parquet")]
         Format::Parquet => Some(parquet::open),
         #[cfg(feature = "numpy")]

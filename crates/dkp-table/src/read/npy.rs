@@ -14,8 +14,12 @@ pub const MAGIC: &[u8] = b"\x93NUMPY";
 const LONGEST_HEADER: usize = 1 << 16;
 
 /// Opens an .npy file.
-pub fn open(path: &Path, _options: &ReadOptions) -> Result<Opened, Error> {
-    Ok(Arrays::open(path)?.opened())
+pub fn open(path: &Path, options: &ReadOptions) -> Result<Opened, Error> {
+    let mut arrays = Arrays::open(path)?;
+    if let Some((name, file)) = &options.beside {
+        arrays.add(name, file)?;
+    }
+    Ok(arrays.opened())
 }
 
 /// What a header says.
@@ -193,6 +197,30 @@ impl Arrays {
             return Err(Error::NoRows { origin: path.into() });
         }
         Ok(Arrays { path: path.to_path_buf(), rows: array.rows, list: vec![array], spool: None })
+    }
+
+    /// Adds a column that is in a file of its own, whose numbers are copied to the temporary file.
+    fn add(&mut self, name: &str, path: &Path) -> Result<(), Error> {
+        let other = Arrays::open(path)?;
+        let [array] = &other.list[..] else { return Ok(()) };
+        if array.names.len() != 1 {
+            let reason = format!("it has {} columns where one is needed", array.names.len());
+            return Err(Error::Beside { path: path.to_path_buf(), reason });
+        }
+        if other.rows != self.rows {
+            let first = self.list.first().and_then(|a| a.names.first()).cloned().unwrap_or_default();
+            let (origin, second) = (Origin::from(&*self.path), name.to_string());
+            return Err(Error::UnequalLengths { origin, first, expected: self.rows, second, found: other.rows });
+        }
+        let copy = || {
+            let (mut from, mut spool) = (File::open(path)?, NamedTempFile::new()?);
+            from.seek(SeekFrom::Start(array.start))?;
+            io::copy(&mut from, &mut spool)?;
+            Ok(spool)
+        };
+        self.spool = Some(copy().map_err(|source| Error::Read { path: path.to_path_buf(), source })?);
+        self.list.push(Array { names: vec![name.to_string()], spooled: true, start: 0, ..array.clone() });
+        Ok(())
     }
 
     /// With the names of all columns.

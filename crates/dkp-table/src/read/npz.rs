@@ -2,7 +2,6 @@
 
 use super::Opened;
 use super::npy::{Array, Arrays, Header};
-use crate::error::one_line;
 use crate::{Error, ReadOptions};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -38,7 +37,7 @@ pub fn open(path: &Path, _options: &ReadOptions) -> Result<Opened, Error> {
 }
 
 fn damaged(path: &Path, reason: &str) -> Error {
-    Error::Damaged { path: path.to_path_buf(), format: "npz", reason: one_line(reason) }
+    Error::damaged(path, "npz", reason)
 }
 
 /// Array i of an archive. `spooled` bytes are in the temporary file so far.

@@ -38,6 +38,12 @@ impl Source {
         Ok(Source { name: path.to_path_buf(), copy })
     }
 
+    /// A copy that is made.
+    #[cfg(feature = "xlsx")]
+    pub fn copied(path: &Path, copy: TempPath) -> Source {
+        Source { name: path.to_path_buf(), copy: Some(Arc::new(copy)) }
+    }
+
     /// What messages call it.
     pub fn name(&self) -> &Path {
         &self.name

@@ -73,7 +73,8 @@ impl Reading<'_> {
             (Value::Day(day), Kind::Date(_)) => *day as f64,
             (Value::Moment { value, per_second, .. }, Kind::Date(_)) => {
                 let (second, rest) = (value.div_euclid(*per_second), value.rem_euclid(*per_second));
-                (second as f64 + rest as f64 / *per_second as f64) / 86_400.0
+                let of_day = second.rem_euclid(86_400) as f64 + rest as f64 / *per_second as f64;
+                second.div_euclid(86_400) as f64 + of_day / 86_400.0
             }
             (_, Kind::Date(_)) => return Err(Refusal::NotDate(value.text())),
             (Value::Text(text), _) => cell::number(text.as_bytes()).ok_or_else(|| Refusal::NotNumber(value.text()))?,

@@ -2,7 +2,7 @@
 //! stand between cells.
 
 use super::Sink;
-use crate::{Column, DateForm, Decimal, Kind, Notation, cell};
+use crate::{Column, Decimal, Kind, Notation, cell};
 use csv::QuoteStyle;
 use std::io;
 use tempfile::NamedTempFile;
@@ -51,13 +51,7 @@ impl Sink for CsvSink {
                             &text
                         }
                         Kind::Date(form) => {
-                            let (day, time) = (numbers[row].floor(), numbers[row].rem_euclid(1.0));
-                            if *form == DateForm::Clock || time != 0.0 {
-                                let moment = (86_400.0 * numbers[row]).round() as i64;
-                                cell::write_moment(&mut text, moment, 1, *form != DateForm::Clock);
-                            } else {
-                                cell::write_day(&mut text, day as i64);
-                            }
+                            form.write(&mut text, numbers[row]);
                             &text
                         }
                         _ => {

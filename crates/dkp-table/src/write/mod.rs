@@ -2,6 +2,8 @@
 
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "json")]
+mod json;
 #[cfg(feature = "numpy")]
 mod npy;
 #[cfg(feature = "numpy")]
@@ -48,11 +50,14 @@ trait Sink {
 }
 
 impl Writer {
-    /// Begins a table with these columns. Text columns need CSV or Parquet.
+    /// Begins a table with these columns. Text columns need a format that holds text.
     pub fn create(path: &Path, format: Format, columns: &[(String, Kind)]) -> Result<Writer, Error> {
         let names: Vec<String> = columns.iter().map(|c| c.0.clone()).collect();
         check_names(&path.into(), &names)?;
-        if matches!(format, Format::Npy | Format::Npz)
+        if !format.is_written() {
+            return Err(Error::NotWritten { path: path.to_path_buf(), format });
+        }
+        if !format.holds_text()
             && let Some((name, _)) = columns.iter().find(|c| c.1 == Kind::Text)
         {
             let (path, column) = (path.to_path_buf(), name.clone());
@@ -102,6 +107,8 @@ fn beginner(format: Format) -> Option<Beginner> {
     match format {
         #[cfg(feature = "csv")]
         Format::Csv => Some(csv::begin),
+        #[cfg(feature = "json")]
+        Format::Json => Some(json::begin),
         #[cfg(feature = "parquet")]
         Format::Parquet => Some(parquet::begin),
         #[cfg(feature = "numpy")]

@@ -12,7 +12,7 @@ fn whole(format: Format) -> Vec<u8> {
     let path = folder.path().join("t");
     let values = |f: fn(usize) -> f64| Column::Numbers((0..300).map(f).collect());
     match format {
-        Format::Parquet => {
+        Format::Parquet | Format::Json => {
             let names: Vec<String> = (0..300).map(|i| format!("name {}", i % 7)).collect();
             let columns = vec![
                 ("x0".into(), values(|i| if i % 5 == 0 { f64::NAN } else { i as f64 / 7.0 })),
@@ -29,6 +29,21 @@ fn whole(format: Format) -> Vec<u8> {
             let columns = vec![("x0".into(), values(|i| i as f64)), ("x1".into(), values(|i| -(i as f64)))];
             writer.write(&Frame::new(0, columns).unwrap()).unwrap();
             writer.finish().unwrap();
+        }
+        Format::Xlsx => {
+            let mut book = rust_xlsxwriter::Workbook::new();
+            let sheet = book.add_worksheet();
+            for (i, name) in (0..).zip(["x0", "x1", "x2", "x3"]) {
+                sheet.write(0, i, name).unwrap();
+            }
+            let date = rust_xlsxwriter::Format::new().set_num_format("yyyy-mm-dd");
+            for row in 1..40 {
+                sheet.write(row, 0, f64::from(row) / 7.0).unwrap();
+                sheet.write(row, 1, row % 2 == 0).unwrap();
+                sheet.write(row, 2, format!("name {}", row % 5)).unwrap();
+                sheet.write_with_format(row, 3, 45_000 + row, &date).unwrap();
+            }
+            book.save(&path).unwrap();
         }
         Format::Npz | Format::Csv => {
             let data: Vec<u8> = (0..80).collect();
@@ -63,19 +78,19 @@ fn exercise(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// One of the files: Parquet, npy, npz, and npz with compression.
+/// One of the files: Parquet, npy, npz, npz with compression, a workbook, and JSON lines.
 fn original(which: usize) -> (&'static [u8], &'static str) {
     static FILES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
-    let formats = [Format::Parquet, Format::Npy, Format::Npz, Format::Csv];
+    let formats = [Format::Parquet, Format::Npy, Format::Npz, Format::Csv, Format::Xlsx, Format::Json];
     let files = FILES.get_or_init(|| formats.into_iter().map(whole).collect());
-    (&files[which], ["t.parquet", "t.npy", "t.npz", "t.npz"][which])
+    (&files[which], ["t.parquet", "t.npy", "t.npz", "t.npz", "t.xlsx", "t.jsonl"][which])
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
     #[test]
-    fn changed_bytes_never_panic(which in 0..4_usize, changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4), at_end in any::<bool>()) {
+    fn changed_bytes_never_panic(which in 0..6_usize, changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4), at_end in any::<bool>()) {
         let (bytes, name) = original(which);
         let mut bytes = bytes.to_vec();
         for (index, value) in changes {
@@ -92,7 +107,7 @@ proptest! {
 #[test]
 fn a_change_of_any_one_byte_never_panics() {
     let folder = folder();
-    for which in 0..4 {
+    for which in 0..6 {
         let (bytes, name) = original(which);
         // the numbers of an array are not structure
         let (head, tail) = if which == 0 { (1000, 1500) } else { (200, 400) };
@@ -109,7 +124,8 @@ fn a_change_of_any_one_byte_never_panics() {
 #[test]
 fn every_truncation_is_an_error_of_one_line() {
     let folder = folder();
-    for which in 0..4 {
+    // some lines of a file of lines are one too
+    for which in 0..5 {
         let (bytes, name) = original(which);
         let path = folder.path().join(name);
         for length in (0..bytes.len()).step_by(bytes.len() / 400 + 1).chain(bytes.len() - 12..bytes.len()) {

@@ -179,7 +179,7 @@ fn the_formats_agree() {
     let folder = folder();
     let (frame, columns) = people();
     let encoder = Encoder::fit(&frame, &[0, 1, 2], &columns).unwrap();
-    for (name, format) in [("t.csv", Format::Csv), ("t.parquet", Format::Parquet)] {
+    for (name, format) in [("t.csv", Format::Csv), ("t.jsonl", Format::Json), ("t.parquet", Format::Parquet)] {
         let mut writer = Writer::create(&folder.path().join(name), format, &columns).unwrap();
         writer.write(&frame).unwrap();
         writer.finish().unwrap();

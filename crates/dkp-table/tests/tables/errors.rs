@@ -21,15 +21,12 @@ fn files_that_are_no_tables() {
     assert_eq!(open("none.csv"), "none.csv: there is no such file");
     std::fs::create_dir(folder.path().join("d.csv")).unwrap();
     assert_eq!(open("d.csv"), "d.csv is a folder: give a file");
-    for name in ["e.csv", "e.parquet", "e.npy", "e.npz"] {
+    for name in ["e.csv", "e.jsonl", "e.parquet", "e.npy", "e.npz", "e.xlsx"] {
         std::fs::write(folder.path().join(name), "").unwrap();
         assert_eq!(open(name), format!("{name} is empty: expected a table"));
     }
-    std::fs::write(folder.path().join("t.xlsx"), "a\n1\n").unwrap();
-    assert_eq!(
-        open("t.xlsx"),
-        "t.xlsx: unknown kind of file: use .csv, .tsv or .txt (perhaps with .gz or .zst), .parquet, .pq, .npy or .npz"
-    );
+    std::fs::write(folder.path().join("t.ods"), "a\n1\n").unwrap();
+    assert_eq!(open("t.ods"), format!("t.ods: unknown kind of file: use {}", Format::EXTENSIONS));
     std::fs::write(folder.path().join("blank.csv"), "\n\r\n").unwrap();
     assert_eq!(open("blank.csv"), "blank.csv is empty: expected a table");
     std::fs::write(folder.path().join("u.csv"), b"gr\xf6\xdfe\n1\n").unwrap();
@@ -40,6 +37,8 @@ fn files_that_are_no_tables() {
     assert_eq!(open("x.npy"), "x.npy is damaged or not a npy file: it does not begin with \\x93NUMPY");
     std::fs::write(folder.path().join("x.npz"), "this is no archive").unwrap();
     assert!(open("x.npz").starts_with("x.npz is damaged or not a npz file: "), "{}", open("x.npz"));
+    std::fs::write(folder.path().join("x.xlsx"), "this is no workbook").unwrap();
+    assert!(open("x.xlsx").starts_with("x.xlsx is damaged or not a xlsx file: "), "{}", open("x.xlsx"));
 }
 
 /// A row in the place of a header is noticed; years and counted columns are names.
@@ -54,7 +53,7 @@ fn a_file_without_a_header_is_noticed() {
         [("0.00632,18,2.31", "0.00632"), ("red,3,1.5", "1.5"), ("5,7,9", "5"), ("0;18,5;2", "0"), ("a;18,5;2", "18,5")]
     {
         let expected = format!(
-            "t.csv: the first line has \"{text}\" where a column's name should be: add a line with names before it"
+            "t.csv: the first row has \"{text}\" where a column's name should be: add a row with names before it"
         );
         assert_eq!(opened(header), Err(expected), "{header}");
     }

@@ -88,7 +88,7 @@ proptest! {
             prop_assert_eq!(memory.names(), file.names());
             let without_lines = |survey: &Survey| {
                 let mut columns = survey.columns().to_vec();
-                columns.iter_mut().flat_map(|c| &mut c.stray).for_each(|stray| stray.place.line = None);
+                columns.iter_mut().flat_map(|c| &mut c.stray).for_each(|stray| stray.place.within = None);
                 columns
             };
             prop_assert_eq!(without_lines(&survey), without_lines(&on_disk));

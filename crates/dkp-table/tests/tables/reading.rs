@@ -163,7 +163,10 @@ fn compressed_files_and_utf16_are_the_same_table() {
         write(name, bytes);
         message(&folder, open(&folder, name).unwrap_err())
     };
-    assert_eq!(refused("t.parquet.gz", &gzip(b"PAR1")), "t.parquet.gz: only CSV may be compressed: unpack it first");
+    assert_eq!(
+        refused("t.parquet.gz", &gzip(b"PAR1")),
+        "t.parquet.gz: only CSV and JSON lines may be compressed: unpack it first"
+    );
     let whole = gzip(&text.as_bytes().repeat(20));
     assert_eq!(refused("cut.csv.gz", &whole[..whole.len() / 2]), "cut.csv.gz cannot be read");
     assert_eq!(refused("odd.csv", b"\xff\xfea\0\x00\xd8b\0"), "odd.csv cannot be read");

@@ -95,6 +95,12 @@ proptest! {
     }
 
     #[test]
+    fn json_lines_are_read_as_written(frame in frame()) {
+        let read = there_and_back(&frame, "t.jsonl", Format::Json, &kinds(&frame));
+        prop_assert!(same(&read, &frame), "{read:?}");
+    }
+
+    #[test]
     fn arrays_are_read_as_written(a in proptest::collection::vec((number(), number()), 1..9)) {
         let (x0, x1) = a.into_iter().unzip();
         let frame = Frame::new(0, vec![("x0".into(), Column::Numbers(x0)), ("x1".into(), Column::Numbers(x1))]).unwrap();
@@ -128,7 +134,7 @@ fn an_unfinished_writer_leaves_nothing_and_a_finished_one_replaces() {
     let files = || std::fs::read_dir(folder.path()).unwrap().count();
     let path = folder.path().join("t");
     let frame = Frame::new(0, vec![("x0".into(), Column::Numbers(vec![1.0]))]).unwrap();
-    for format in [Format::Csv, Format::Parquet, Format::Npy, Format::Npz] {
+    for format in [Format::Csv, Format::Json, Format::Parquet, Format::Npy, Format::Npz] {
         std::fs::write(&path, "before").unwrap();
         let mut writer = Writer::create(&path, format, &numbers(1)).unwrap();
         writer.write(&frame).unwrap();

@@ -2,21 +2,22 @@
 
 mod values;
 
+use super::guard::guard;
 use super::value::Reading;
 use super::{Content, Opened, Pick, Rows, Stored};
 use crate::cell::Na;
-use crate::error::one_line;
 use crate::{Column, Error, Origin, Place, ReadOptions};
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
-use std::cell::Cell;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use values::{Failure, Meaning, decode, meaning};
+
+/// What files of this format are called where one is damaged.
+const NAME: &str = "Parquet";
 
 /// Opens a Parquet file.
 pub fn open(path: &Path, _options: &ReadOptions) -> Result<Opened, Error> {
@@ -36,7 +37,7 @@ impl Layout {
     /// Reads the file's metadata. Gives the column names too.
     fn open(path: &Path) -> Result<(Layout, Vec<String>), Error> {
         let file = reader(path)?;
-        guard(path, || {
+        guard(path, NAME, || {
             let metadata = file.metadata();
             let chunks = || metadata.row_groups().iter().flat_map(|g| g.columns());
             let starts = |c: &ColumnChunkMetaData| c.dictionary_page_offset().unwrap_or(0).min(c.data_page_offset());
@@ -78,35 +79,11 @@ impl Content for Layout {
 
 fn reader(path: &Path) -> Result<SerializedFileReader<File>, Error> {
     let file = File::open(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
-    guard(path, || SerializedFileReader::new(file).map_err(|e| failure(path, e)))
-}
-
-/// Runs what reads a file. The parquet crate means to return errors for damaged files, but some of its decoders assert: a page that
-/// refers to a dictionary which is not there, for one. What panics is damaged too.
-fn guard<T>(path: &Path, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    GUARDED.set(true);
-    let outcome = catch_unwind(AssertUnwindSafe(run));
-    GUARDED.set(false);
-    outcome.unwrap_or_else(|_| Err(damaged(path, "its contents contradict each other")))
-}
-
-thread_local! {
-    /// Whether a panic here is caught and becomes an error.
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// For programs that show users one line a mistake: from now on, a panic that is caught while a damaged file is read prints nothing.
-pub fn silence_caught_panics() {
-    let before = take_hook();
-    set_hook(Box::new(move |panic| {
-        if !GUARDED.get() {
-            before(panic);
-        }
-    }));
+    guard(path, NAME, || SerializedFileReader::new(file).map_err(|e| failure(path, e)))
 }
 
 fn damaged(path: &Path, reason: &str) -> Error {
-    Error::Damaged { path: path.to_path_buf(), format: "Parquet", reason: one_line(reason) }
+    Error::damaged(path, NAME, reason)
 }
 
 fn failure(path: &Path, error: ParquetError) -> Error {
@@ -147,7 +124,7 @@ struct ParquetRows<'a> {
 impl Rows for ParquetRows<'_> {
     fn next(&mut self, rows: usize) -> Result<Vec<Column>, Error> {
         let path = self.layout.path.clone();
-        guard(&path, || self.fill(rows))
+        guard(&path, NAME, || self.fill(rows))
     }
 }
 
