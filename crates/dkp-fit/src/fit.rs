@@ -111,7 +111,7 @@ impl Fit {
 
     fn drive(&self, prepared: Prepared, keeping: Keeping<'_>, watch: Watch<'_>) -> Result<Fitted, Error> {
         let digest = prepared.digest();
-        let Prepared { train, held_out, mut card } = prepared;
+        let Prepared { train, held_out, names, mut card } = prepared;
         match &keeping {
             Keeping::Resume(checkpoint) => checkpoint.decided.clone().restore(&mut card),
             _ => self.find_confidence(&mut card, &train, watch)?,
@@ -159,6 +159,7 @@ impl Fit {
         fitted.conclude(&train, kept.as_ref(), alike, held_out.as_ref(), &mut |done| {
             watch(Moment::Judge { done, rows });
         })?;
+        fitted.explain(&train, held_out.as_ref(), &names);
         if let Some(run) = run {
             fitted.save(run.out())?;
             run.forget_checkpoint();

@@ -57,6 +57,7 @@ fn map(layer: &LayerMatrix, name: &str) -> String {
         x: Axis::new("inducing point"),
         y: Axis::new("inducing point"),
         value: "Gram value".to_string(),
+        ..HeatMap::default()
     };
     figure(title, &chart.inline(), &caption)
 }
