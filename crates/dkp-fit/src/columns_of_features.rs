@@ -30,7 +30,13 @@ impl FeatureColumn {
         let levels = if kind == Kind::Text { own.iter().map(level).collect() } else { Vec::new() };
         let missing = kind != Kind::Text && own.last() == Some(&format!("{name} is missing").as_str());
         let features = first..first + own.len();
-        (own.len() > usize::from(missing)).then(|| FeatureColumn { name: name.to_string(), features, kind, levels, missing })
+        (own.len() > usize::from(missing)).then(|| FeatureColumn {
+            name: name.to_string(),
+            features,
+            kind,
+            levels,
+            missing,
+        })
     }
 
     /// The value of a point in the model's scale; none where it is missing.

@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 
 /// Columns that are looked at.
 const COLUMNS: usize = 4;
-/// Rows over which predictions are averaged, of one column and of two.
-const ROWS: usize = 100;
-const PAIR_ROWS: usize = 40;
+/// Rows over which predictions are averaged, of one column and of two; fewer of classes, whose probabilities take thousands of draws a row.
+const ROWS: [usize; 2] = [100, 40];
+const ROWS_OF_CLASSES: [usize; 2] = [40, 20];
 /// Values of a column, of one of a pair, and texts.
 const VALUES: usize = 25;
 const CELLS: usize = 14;
@@ -30,9 +30,10 @@ const PARTS: usize = 30;
 const CLASSES: usize = 5;
 /// Posterior draws.
 const DRAWS: usize = 16;
-/// Surprising rows, at most, and one row in how many may be one.
+/// Surprising rows, at most.
 const SURPRISES: usize = 8;
-const ONE_IN: usize = 5;
+/// A row surprises if it lies in the outermost tenth of its prediction, or is of another class than the most probable one.
+const OUTERMOST: f64 = 0.1;
 
 /// The values of a column, each with a training row that has it.
 type Values = Vec<(Place, usize)>;
@@ -50,8 +51,8 @@ struct Average {
 struct Learned<'a> {
     fitted: &'a Fitted,
     train: &'a Dataset,
-    /// Some of the rows.
-    background: Vec<usize>,
+    /// Some of the rows, for one column and for two.
+    background: [Vec<usize>; 2],
     /// Classes that are shown; of numbers, the target alone.
     shown: Vec<usize>,
 }
@@ -59,7 +60,8 @@ struct Learned<'a> {
 impl Fitted {
     /// Keeps how predictions go with columns, as curves without rows, and the rows that surprised the model.
     pub(crate) fn explain(&mut self, train: &Dataset, held_out: Option<&Dataset>, names: &RowNames) {
-        let background = train.sample(ROWS, Key::new(self.card.settings.seed).step(u64::MAX - 4));
+        let rows = if self.card.labels().is_some() { ROWS_OF_CLASSES } else { ROWS };
+        let background = rows.map(|n| train.sample(n, Key::new(self.card.settings.seed).step(u64::MAX - 4)));
         let learned = Learned { fitted: self, train, background, shown: self.shown(train) };
         let columns: Vec<FeatureColumn> = self.columns_that_matter();
         let effects: Vec<Effect> = columns.iter().filter_map(|c| learned.effect(c)).collect();
@@ -75,7 +77,7 @@ impl Fitted {
         relevance.iter().take(COLUMNS).filter_map(|(name, _)| of(name)).collect()
     }
 
-    /// The commonest classes; of two the rarer alone, as the other is the rest. Of numbers, the target.
+    /// The commonest classes; of two the second alone, as the other is the rest. Of numbers, the target.
     fn shown(&self, train: &Dataset) -> Vec<usize> {
         let classes = self.card.labels().map_or(1, <[String]>::len);
         let mut rows = vec![0_usize; classes];
@@ -86,36 +88,43 @@ impl Fitted {
         }
         let mut order: Vec<usize> = (0..classes).collect();
         order.sort_by_key(|&k| std::cmp::Reverse(rows[k]));
-        if classes == 2 { vec![order[1]] } else { order.into_iter().take(CLASSES).collect() }
+        if classes == 2 { vec![1] } else { order.into_iter().take(CLASSES).collect() }
     }
 
     /// The held-out rows of the least density, with their values in some columns.
     fn surprises(&self, rows: &Dataset, names: &RowNames, columns: &[FeatureColumn]) -> Vec<Surprise> {
-        let tensor = |name: &str| self.tensors.get(&format!("held_out.{name}"));
-        let probability = |(observed, p): (&f64, &[f64])| p.get(*observed as usize).map_or(f64::NAN, |p| p.ln());
-        let logs: Vec<f64> = match (tensor("log_density"), tensor("observed"), tensor("probabilities")) {
-            (Some(logs), ..) => logs.values.clone(),
-            (None, Some(observed), Some(p)) => {
-                let classes = p.shape.last().copied().unwrap_or(1).max(1);
-                observed.values.iter().zip(p.values.chunks(classes)).map(probability).collect()
-            }
-            _ => Vec::new(),
-        };
-        let mut order: Vec<usize> = (0..logs.len().min(rows.points())).filter(|&n| !logs[n].is_nan()).collect();
-        order.sort_by(|&a, &b| logs[a].total_cmp(&logs[b]));
-        let most = SURPRISES.min(order.len().div_ceil(ONE_IN));
+        let mut order: Vec<(usize, f64)> = self.log_densities_outside();
+        order.retain(|(n, log)| *n < rows.points() && !log.is_nan());
+        order.sort_by(|a, b| a.1.total_cmp(&b.1));
         let value = |c: &FeatureColumn, n: usize| {
             (c.name.clone(), c.place(&self.card, rows.x(n)).unwrap_or(Place::Level("(missing)".to_string())))
         };
-        let surprise = |&n: &usize| Surprise {
+        let surprise = |&(n, log): &(usize, f64)| Surprise {
             point: n,
             row: names.row(n),
             id: names.id(n),
             // a file has no word for what is not finite
-            log_density: logs[n].max(f64::MIN),
+            log_density: log.max(f64::MIN),
             values: columns.iter().map(|c| value(c, n)).collect(),
         };
-        order.iter().take(most).map(surprise).collect()
+        order.iter().take(SURPRISES).map(surprise).collect()
+    }
+
+    /// Held-out rows that lie outside their predictions, with the logarithms of their densities or probabilities.
+    fn log_densities_outside(&self) -> Vec<(usize, f64)> {
+        let values = |name: &str| self.tensors.get(&format!("held_out.{name}")).map_or(&[][..], |t| &t.values);
+        let [logs, pits, observed, probabilities] = ["log_density", "pit", "observed", "probabilities"].map(values);
+        let Some(labels) = self.card.labels() else {
+            let tails = pits.iter().map(|p| 2.0 * p.min(1.0 - p));
+            let outside = logs.iter().zip(tails).enumerate().filter(|(_, (_, tails))| *tails < OUTERMOST);
+            return outside.map(|(n, (log, _))| (n, *log)).collect();
+        };
+        let class = |(observed, p): (&f64, &[f64])| {
+            let own = *p.get(*observed as usize)?;
+            p.iter().any(|other| *other > own).then(|| own.ln())
+        };
+        let logs = observed.iter().zip(probabilities.chunks(labels.len().max(1))).map(class);
+        logs.enumerate().filter_map(|(n, log)| Some((n, log?))).collect()
     }
 }
 
@@ -125,8 +134,7 @@ impl Learned<'_> {
     }
 
     /// What is predicted for background rows whose columns are set to those of a row, setting by setting; none if that is beyond the model.
-    fn averages(&self, rows: usize, settings: &[Vec<(&FeatureColumn, usize)>]) -> Option<Vec<Average>> {
-        let background = &self.background[..rows.min(self.background.len())];
+    fn averages(&self, background: &[usize], settings: &[Vec<(&FeatureColumn, usize)>]) -> Option<Vec<Average>> {
         let set = |row: &usize, setting: &Vec<(&FeatureColumn, usize)>| {
             let mut x = self.train.x(*row).to_vec();
             for (column, from) in setting {
@@ -180,7 +188,7 @@ impl Learned<'_> {
             }
         };
         let settings: Vec<Vec<(&FeatureColumn, usize)>> = values.iter().map(|(_, row)| vec![(column, *row)]).collect();
-        let averages = self.averages(ROWS, &settings)?;
+        let averages = self.averages(&self.background[0], &settings)?;
         let of_classes = self.fitted.card.labels().is_some();
         let deviation = |variance: fn(&Average) -> f64| {
             let all: Vec<f64> = averages.iter().map(|a| variance(a).sqrt()).collect();
@@ -204,10 +212,10 @@ impl Learned<'_> {
 
     /// The pair of columns that does most together, as a map.
     fn strongest(&self, columns: &[FeatureColumn]) -> Option<Pair> {
-        let rows = &self.background[..PAIR_ROWS.min(self.background.len())];
+        let rows = &self.background[1];
         let along = |columns: &[&FeatureColumn]| {
             let setting = |row: &usize| columns.iter().map(|c| (*c, *row)).collect();
-            let averages = self.averages(PAIR_ROWS, &rows.iter().map(setting).collect::<Vec<_>>())?;
+            let averages = self.averages(rows, &rows.iter().map(setting).collect::<Vec<_>>())?;
             Some((0..self.shown.len()).map(|k| centred(averages.iter().map(|a| a.mean[k]))).collect::<Vec<Vec<f64>>>())
         };
         let single: Vec<Vec<Vec<f64>>> = columns.iter().map(|c| along(&[c])).collect::<Option<_>>()?;
@@ -240,7 +248,7 @@ impl Learned<'_> {
         });
         let pairs = first.iter().flat_map(|a| second.iter().map(move |b| (a.1, b.1)));
         let settings: Vec<_> = pairs.map(|(a, b)| vec![(columns[0], a), (columns[1], b)]).collect();
-        let mean = self.averages(PAIR_ROWS, &settings)?.iter().map(|a| a.mean[class]).collect();
+        let mean = self.averages(&self.background[1], &settings)?.iter().map(|a| a.mean[class]).collect();
         let mut rows = vec![0; settings.len()];
         for n in 0..self.train.points() {
             let nearest = |i: usize, values: &Values| nearest(values, &self.place(columns[i], n)?);

@@ -118,7 +118,8 @@ mod tests {
             let mut mass = vec![1.0];
             for _ in 0..n {
                 let with = |k: usize| mass.get(k).copied().unwrap_or(0.0);
-                mass = (0..=mass.len()).map(|k| (1.0 - p) * with(k) + p * if k > 0 { with(k - 1) } else { 0.0 }).collect();
+                mass =
+                    (0..=mass.len()).map(|k| (1.0 - p) * with(k) + p * if k > 0 { with(k - 1) } else { 0.0 }).collect();
             }
             mass
         };

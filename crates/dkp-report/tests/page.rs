@@ -217,7 +217,7 @@ fn captions_state_what_was_measured() {
     let points = (0..100).map(point).collect();
     let evaluation = Evaluation::Regression { target: "y".into(), points, noise: None, metrics: vec![] };
     let page = html(&Report { evaluation: Some(evaluation), ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ");
-    assert!(page.contains("The 90 % interval held 80.0 % of 100 rows; chance allows 84.0 % to 95.0 %"));
+    assert!(page.contains("The 90 % interval held 80.0 % of 100 rows; there the band goes from 81.0 % to 97.0 %."));
     assert!(page.contains("90.0 % lie within ±2"));
     // all in two of ten bars: those two are too high, and the empty ones too low
     assert!(page.contains("10 of 10 bars lie outside the band"));

@@ -69,7 +69,7 @@ const LARGEST: f64 = 1e300;
 /// Values below this count as 0.
 const SMALLEST: f64 = 1e-300;
 /// Longest name, in units of its font size.
-const LONGEST_NAME: f64 = 10.5;
+const LONGEST_NAME: f64 = 13.0;
 /// A range narrower than this, relative to its values, has no digits left for its ticks.
 const NARROWEST: f64 = 1e-6;
 

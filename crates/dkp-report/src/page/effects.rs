@@ -14,7 +14,11 @@ const HARDLY: f64 = 2.0;
 /// Of all that a mean moves, the part that goes one way when it rises or falls.
 const ONE_WAY: f64 = 0.9;
 /// Pairs with less are sums of what their columns do.
-const TOGETHER: f64 = 0.01;
+const TOGETHER: f64 = 0.05;
+/// The ink of the same colour, dashed.
+const DASHED: usize = 6;
+/// Half the height of a bar, where texts are 1 apart.
+const HALF: f64 = 0.24;
 const SIZE: (f64, f64) = (400.0, 290.0);
 
 /// The figures about columns; nothing where there are none.
@@ -29,7 +33,7 @@ pub(super) fn body(explanation: &Explanation) -> String {
     let bands = if of_classes {
         ""
     } else {
-        " The darker band is two deviations of what the model does not know of a row, the lighter one has noise too."
+        " The band is two deviations of what the model does not know of a row; between the dashed lines there is noise too."
     };
     let text = format!(
         "What the model predicts when one column is set to a value in many training rows and all else stays: the mean of \
@@ -46,7 +50,10 @@ fn usable(effect: &Effect) -> bool {
     let n = effect.at.len();
     let whole = |v: &[f64]| v.len() == n && v.iter().all(|v| drawable(*v));
     let bands = |c: &Curve| [&c.model, &c.total].into_iter().all(|v| v.is_empty() || whole(v));
-    n > 0 && one_kind(&effect.at) && !effect.curves.is_empty() && effect.curves.iter().all(|c| whole(&c.mean) && bands(c))
+    n > 0
+        && one_kind(&effect.at)
+        && !effect.curves.is_empty()
+        && effect.curves.iter().all(|c| whole(&c.mean) && bands(c))
 }
 
 fn usable_pair(pair: &Pair) -> bool {
@@ -95,11 +102,8 @@ fn effect_figure(target: &str, effect: &Effect, range: (f64, f64)) -> String {
     let label = if of_classes { format!("probability of {target}") } else { format!("predicted {target}") };
     let predicted = Axis::new(label).spaced(spacing);
     let values: Vec<f64> = effect.at.iter().filter_map(Place::value).collect();
-    let plot = if values.is_empty() {
-        levels(effect, predicted, range)
-    } else {
-        line(effect, &values, predicted, range)
-    };
+    let plot =
+        if values.is_empty() { levels(effect, predicted, range) } else { line(effect, &values, predicted, range) };
     figure(&title, &Plot { title: title.clone(), ..plot }.described(&caption).inline(), &caption)
 }
 
@@ -128,7 +132,11 @@ fn line(effect: &Effect, values: &[f64], predicted: Axis, (low, high): (f64, f64
             Mark::Band { points: values.iter().zip(around).map(|(x, (low, high))| (*x, low, high)).collect() }
         };
         if !curve.total.is_empty() {
-            plot = plot.with("with noise", Ink::Series(i), band(&curve.total));
+            for (name, sign) in [("with noise", -1.0), ("", 1.0)] {
+                let end = curve.mean.iter().zip(&curve.total).map(|(m, d)| m + sign * WIDTH * d);
+                let points = values.iter().copied().zip(end).collect();
+                plot = plot.with(name, Ink::Series(i + DASHED), Mark::Line { points, width: 1.2 });
+            }
         }
         if !curve.model.is_empty() {
             plot = plot.with("model", Ink::Series(i), band(&curve.model));
@@ -147,21 +155,25 @@ fn line(effect: &Effect, values: &[f64], predicted: Axis, (low, high): (f64, f64
 /// A dot and its bands for each text, one below the other.
 fn levels(effect: &Effect, predicted: Axis, (low, high): (f64, f64)) -> Plot {
     let all = effect.rows.iter().sum::<usize>().max(1) as f64;
-    let share = |i: usize| effect.rows.get(i).map_or(String::new(), |n| format!(" · {:.0}\u{202f}%", 100.0 * *n as f64 / all));
-    let name = |(i, place): (usize, &Place)| crate::text::fit(&place.text(), 7.5) + &share(i);
+    let share =
+        |i: usize| effect.rows.get(i).map_or(String::new(), |n| format!(" · {:.0}\u{202f}%", 100.0 * *n as f64 / all));
+    let name = |(i, place): (usize, &Place)| crate::text::fit(&place.text(), 8.0) + &share(i);
     let names: Vec<String> = effect.at.iter().enumerate().map(name).collect();
     let n = names.len();
     let air = 0.04 * (high - low);
     let y = Axis::named(format!("{} · share of rows", effect.column), &names).over(n as f64 - 0.5, -0.5);
-    let height = SIZE.1.max(70.0 + 26.0 * n as f64);
+    let height = (76.0 + 32.0 * n as f64).max(150.0);
     let mut plot = Plot::new("", predicted.over(low - air, high + air), y).sized(SIZE.0, height);
     for (k, curve) in effect.curves.iter().enumerate() {
-        for (name, deviations, half) in [("with noise", &curve.total, 0.24), ("model", &curve.model, 0.24)] {
-            for (i, deviation) in deviations.iter().enumerate() {
-                let ends = [curve.mean[i] - WIDTH * deviation, curve.mean[i] + WIDTH * deviation];
-                let bar = Mark::Band { points: ends.map(|x| (x, i as f64 - half, i as f64 + half)).into() };
-                plot = plot.with(if i == 0 { name } else { "" }, Ink::Series(k), bar);
-            }
+        let ends = |i: usize, deviation: f64| [curve.mean[i] - WIDTH * deviation, curve.mean[i] + WIDTH * deviation];
+        for (i, deviation) in curve.total.iter().enumerate() {
+            let line = Mark::Line { points: ends(i, *deviation).map(|x| (x, i as f64)).into(), width: 1.2 };
+            plot = plot.with(if i == 0 { "with noise" } else { "" }, Ink::Series(k + DASHED), line);
+        }
+        for (i, deviation) in curve.model.iter().enumerate() {
+            let corners = ends(i, *deviation).map(|x| (x, i as f64 - HALF, i as f64 + HALF));
+            let name = if i == 0 { "model" } else { "" };
+            plot = plot.with(name, Ink::Series(k), Mark::Band { points: corners.into() });
         }
         let points = curve.mean.iter().enumerate().map(|(i, m)| (*m, i as f64)).collect();
         let name = if curve.class.is_empty() { "mean" } else { &curve.class };
@@ -174,12 +186,13 @@ fn levels(effect: &Effect, predicted: Axis, (low, high): (f64, f64)) -> Plot {
 fn title(target: &str, effect: &Effect) -> String {
     let column = &effect.column;
     let [curve] = effect.curves.as_slice() else { return format!("{target} by {column}") };
-    let what = if curve.class.is_empty() { target.to_string() } else { format!("“{}”", curve.class) };
+    let what =
+        if curve.class.is_empty() { target.to_string() } else { format!("probability of “{}”", curve.class) };
     let mean = &curve.mean;
     let (least, most) = ends(mean);
     let doubt = curve.model.iter().sum::<f64>() / curve.model.len().max(1) as f64;
     if mean[most] - mean[least] < HARDLY * doubt {
-        return format!("{column}: {what} hardly goes with it");
+        return format!("{column}: {what} hardly goes with it on average");
     }
     if effect.at.iter().any(|p| p.value().is_none()) {
         return format!("{column}: {what} is highest for {}", effect.at[most].text());

@@ -21,15 +21,19 @@ pub(super) fn body(evaluation: Option<&Evaluation>, surprises: &[Surprise]) -> S
     if known.is_empty() {
         return String::new();
     }
+    let (which, odds) = match evaluation {
+        Some(Evaluation::Regression { .. }) => (
+            "those outside their 90\u{202f}% intervals that the model held for least probable; one row in ten lies outside \
+             by chance",
+            "As far out",
+        ),
+        _ => ("those of another class than the most probable one, the least probable first", "Probability"),
+    };
     let text = format!(
-        "Of {} that were held out, those whose value the model held for least probable. An error in the table, a case of \
-         another kind, or something that the columns do not say: these are the rows to look at first.",
+        "Among {} held out, {which}. Something that the columns do not say, a case of another kind, or an error in the \
+         table: these are the rows to look at first.",
         count(rows, "row")
     );
-    let odds = match evaluation {
-        Some(Evaluation::Regression { .. }) => "As far out",
-        _ => "Probability",
-    };
     let body: String = known.iter().map(|(surprise, outcome)| row(surprise, outcome)).collect();
     lead(&text)
         + &format!(
@@ -83,12 +87,13 @@ fn chance(probability: f64) -> String {
 
 fn row(surprise: &Surprise, outcome: &Outcome) -> String {
     let Outcome { observed, predicted, odds } = outcome;
-    let id = surprise.id.iter().map(|(column, text)| format!("{column} {text}"));
+    let id = surprise.id.iter().map(|(_, text)| text.clone());
     let number = surprise.row.map(|n| format!("row {n}"));
     let names: Vec<String> = id.chain(number).map(|name| escape(&fit(&name, LONGEST))).collect();
-    let values = surprise.values.iter().map(|(column, at)| {
-        format!("{} <b>{}</b>", escape(&fit(column, LONGEST)), escape(&fit(&at.text(), LONGEST)))
-    });
+    let values = surprise
+        .values
+        .iter()
+        .map(|(column, at)| format!("{} <b>{}</b>", escape(&fit(column, LONGEST)), escape(&fit(&at.text(), LONGEST))));
     let values = values.collect::<Vec<String>>().join(", ");
     let [observed, predicted, odds] = [observed, predicted, odds].map(|text| escape(text));
     format!(
