@@ -84,7 +84,8 @@ impl HeatMap {
         ticks(&mut picture, (left, top), (side, tall), &x, &y, names);
         if !self.x.label.is_empty() {
             let label = fit(&self.x.label, WIDTH / FONT);
-            let middle = (left + side / 2.0).max(FONT * width(&label) / 2.0);
+            let half = FONT * width(&label) / 2.0;
+            let middle = (left + side / 2.0).min(WIDTH - half).max(half);
             picture.text(middle, top + tall + 34.0, Anchor::Middle, true, &label);
         }
         cells.draw(&mut picture, (left, top), (side, tall), &colours);

@@ -59,7 +59,10 @@ fn usable(effect: &Effect) -> bool {
 fn usable_pair(pair: &Pair) -> bool {
     let [first, second] = &pair.columns;
     let kinds = [first, second].into_iter().all(|(_, at)| !at.is_empty() && one_kind(at));
-    kinds && first.1.len() * second.1.len() == pair.mean.len() && pair.mean.iter().all(|v| drawable(*v))
+    kinds
+        && (0.0..=1.0).contains(&pair.share)
+        && first.1.len() * second.1.len() == pair.mean.len()
+        && pair.mean.iter().all(|v| drawable(*v))
 }
 
 /// Whether all are texts, or all are rising numbers that can be drawn.

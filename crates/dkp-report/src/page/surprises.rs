@@ -61,7 +61,7 @@ fn outcome(evaluation: &Evaluation, point: usize) -> Option<Outcome> {
             })
         }
         Evaluation::Classification { labels, points, .. } => {
-            let p = points.get(point)?;
+            let p = points.get(point).filter(|p| p.probabilities.iter().all(|v| (0.0..=1.0).contains(v)))?;
             let label = |k: usize| labels.get(k).map(|l| fit(l, LONGEST));
             let best = (0..p.probabilities.len()).max_by(|&a, &b| p.probabilities[a].total_cmp(&p.probabilities[b]))?;
             Some(Outcome {
@@ -99,6 +99,6 @@ fn row(surprise: &Surprise, outcome: &Outcome) -> String {
     format!(
         "<tbody><tr><th scope=\"rowgroup\">{}</th><td>{observed}</td><td>{predicted}</td><td>{odds}</td></tr>\
          <tr><td colspan=\"4\">{values}</td></tr></tbody>\n",
-        names.join("<br>")
+        names.join("<br/>")
     )
 }
