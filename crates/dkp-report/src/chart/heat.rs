@@ -45,6 +45,8 @@ pub struct HeatMap {
 }
 
 const WIDTH: f64 = 400.0;
+/// Height of a name.
+const LINE: f64 = 18.0;
 /// Radii of dots.
 const LARGEST_DOT: f64 = 7.0;
 const SMALLEST_DOT: f64 = 1.1;
@@ -74,6 +76,8 @@ impl HeatMap {
         let side = (WIDTH - left - right).max(40.0);
         let shape = cells.rows as f64 / cells.columns.max(1) as f64;
         let tall = if cells.columns == 0 { side } else { side * shape.clamp(0.25, 1.25) };
+        // names down need their lines
+        let tall = tall.max(LINE * self.y.names.len() as f64);
         let (top, bottom) = (26.0, if self.x.label.is_empty() { 20.0 } else { 38.0 });
         let mut picture = Picture::new(WIDTH, top + tall + bottom, &self.title, &self.description);
 

@@ -220,7 +220,7 @@ fn caption(effect: &Effect) -> String {
     let of = |curve: &Curve| {
         let (least, most) = ends(&curve.mean);
         let at = |i: usize| format!("{} at {}", shown(curve, curve.mean[i]), effect.at[i].text());
-        let name = if curve.class.is_empty() { "Mean".to_string() } else { curve.class.clone() };
+        let name = if curve.class.is_empty() { "Mean".to_string() } else { format!("{}:", curve.class) };
         format!("{name} from {} to {}.", at(least), at(most))
     };
     effect.curves.iter().map(of).collect::<Vec<String>>().join(" ")
