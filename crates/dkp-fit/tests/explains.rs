@@ -169,7 +169,7 @@ fn columns_of_every_kind_have_effects() {
 fn rows_with_errors_surprise() {
     let n = 400;
     let [x, noise] = [11, 12].map(|seed| even(n, seed));
-    let wrong = |i: usize| i % 40 == 7;
+    let wrong = |i: usize| i % 20 == 7;
     let y: Vec<f64> = (0..n).map(|i| 2.0 * x[i] + 0.1 * noise[i] + if wrong(i) { 3.0 } else { 0.0 }).collect();
     let names: Vec<String> = (0..n).map(|i| format!("house {i}")).collect();
     let columns = vec![("name", names.into()), ("x", x.clone().into()), ("y", y.clone().into())];
@@ -239,9 +239,9 @@ fn classes_have_curves_and_surprises() {
 fn probabilities_of_counts_are_evenly_spread() {
     let n = 600;
     let [x, u] = [15, 16].map(|seed| even(n, seed));
-    // P(0) = e^−λ, P(0 or 1) = (1 + λ) e^−λ, …, with λ = e^x
+    // P(0) = e^−λ, P(0 or 1) = (1 + λ) e^−λ, …, with λ about 0.7
     let count = |x: f64, u: f64| {
-        let (rate, u) = (x.exp(), 0.5 * (u + 1.0));
+        let (rate, u) = (0.7 * (0.1 * x).exp(), 0.5 * (u + 1.0));
         let (mut below, mut mass, mut k) = (0.0, (-rate).exp(), 0.0);
         while below + mass < u && k < 50.0 {
             below += mass;

@@ -499,3 +499,22 @@ fn surprising_rows_are_told() {
     assert!(told.contains("<td>yes</td><td>no (98.0 %)</td><td>2.0 %</td>"), "{told}");
     assert!(!page_of_numbers(60, |u, _| u).contains("id=\"surprises\""));
 }
+
+/// A bound that rises to the end, one that does not, and one that scatters; spectra that fall steeply and slowly.
+#[test]
+fn titles_of_training_and_layers_are_borne_out() {
+    let mut random = Random::new(6);
+    let mut page = |rise: f64, scatter: f64, fall: f64| {
+        let bound = |i: usize, random: &mut Random| rise * i as f64 / 400.0 + scatter * random.normal();
+        let trace = (0..400).map(|step| TracePoint { step, bound: bound(step, &mut random), ..TracePoint::default() });
+        let trace = trace.collect();
+        let spectrum = (0..40).map(|i| (-fall * f64::from(i)).exp()).collect();
+        let layers = vec![LayerMatrix { spectrum, ..LayerMatrix::default() }];
+        html(&Report { trace, layers, ..Report::default() })
+    };
+    assert_titles(&page(1.0, 0.02, 1.0), &["The bound still rises", "A steep fall: few directions"]);
+    assert_titles(&page(0.05, 0.01, 0.01), &["The bound has levelled off", "Many directions carry"]);
+    assert_titles(&page(0.2, 0.5, 0.01), &["The bound has levelled off"]);
+    let short = (0..20).map(|step| TracePoint { step, bound: step as f64, ..TracePoint::default() }).collect();
+    assert_titles(&html(&Report { trace: short, ..Report::default() }), &["The bound should level off"]);
+}
