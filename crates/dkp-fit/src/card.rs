@@ -3,6 +3,7 @@
 use crate::{FeatureScale, Metrics, Settings, Task};
 use dkp::data::Scaler;
 use dkp::model::{Bound, Calibration, Model};
+use dkp_report::Explanation;
 use dkp_table::{Decimal, Encoder, Kind, Notation, Target};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,9 @@ pub struct Card {
     pub bound: Option<BoundParts>,
     /// How good the predictions for held-out rows were.
     pub evaluation: Option<Metrics>,
+    /// How predictions go with columns, and where they were wrong.
+    #[serde(default)]
+    pub explanation: Option<Explanation>,
 }
 
 /// How sure predictions are.

@@ -127,7 +127,7 @@ impl Fit {
 
     fn drive(&self, prepared: Prepared, keeping: Keeping<'_>, watch: Watch<'_>) -> Result<Fitted, Error> {
         let digest = prepared.digest();
-        let Prepared { train, held_out, mut card } = prepared;
+        let Prepared { train, held_out, names, mut card } = prepared;
         match &keeping {
             Keeping::Resume(checkpoint) => checkpoint.decided.clone().restore(&mut card),
             _ => self.find_confidence(&mut card, &train, watch)?,
@@ -177,6 +177,7 @@ impl Fit {
         };
         judging(0)?;
         fitted.conclude(&train, kept.as_ref(), held_out.as_ref(), &mut judging)?;
+        fitted.explain(&train, held_out.as_ref(), &names);
         if let Some(run) = run {
             fitted.save(run.out())?;
             run.forget_checkpoint();

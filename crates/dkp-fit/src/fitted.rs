@@ -101,7 +101,7 @@ impl Fitted {
         })
     }
 
-    fn predictions(
+    pub(crate) fn predictions(
         &self,
         x: MatRef<'_, f64>,
         draws: usize,

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 /// Rows whose predictions a model file keeps.
 const KEPT: usize = 10_000;
+/// Multiples of the golden ratio are spread evenly over 0 to 1.
+const EVEN: f64 = 0.618_033_988_749_894_9;
 /// The quantiles that are kept.
 const TAILS: [f64; 2] = [0.05, 0.95];
 
@@ -147,11 +149,15 @@ impl Judged {
         match self {
             Judged::Numbers { scores, spread } => {
                 let of = |f: fn(&Score) -> f64| Tensor::vector(scores.iter().take(KEPT).map(f).collect());
+                // where a prediction jumps, anywhere in the jump is as likely
+                let pit = |(i, s): (usize, &Score)| s.pit + s.jump * ((i as f64 * EVEN).fract() - 0.5);
+                let pits = scores.iter().take(KEPT).enumerate().map(pit).collect();
                 let spread_of = |i: usize| Tensor::vector(spread.iter().take(KEPT).map(|s| s[i]).collect());
                 BTreeMap::from([
                     named("observed", of(|s| s.observed)),
                     named("mean", of(|s| s.mean)),
-                    named("pit", of(|s| s.pit)),
+                    named("pit", Tensor::vector(pits)),
+                    named("log_density", of(|s| s.log_density)),
                     named("sd", spread_of(0)),
                     named("lower", spread_of(1)),
                     named("upper", spread_of(2)),

@@ -3,7 +3,7 @@
 use crate::choice::AUTO;
 use crate::columns::{feature_names, likelihood_name, placing_kind, task};
 use crate::roles::HOLDOUT;
-use crate::{Card, Config, Error, FeatureScale, Fit, Roles, Scaling, Settings, Task};
+use crate::{Card, Config, Error, FeatureScale, Fit, Roles, RowNames, Scaling, Settings, Task};
 use dkp::data::{Dataset, Scaler, Split};
 use dkp::likelihoods::{Likelihood, TargetKind};
 use dkp::train::{Start, initialise};
@@ -20,6 +20,8 @@ pub struct Prepared {
     pub train: Dataset,
     /// Rows to be judged on, of which there may be none.
     pub held_out: Option<Dataset>,
+    /// What the rows to be judged on are called.
+    pub names: RowNames,
     /// What a model file says of its data; without the results of training.
     pub card: Card,
 }
@@ -52,6 +54,7 @@ impl Fit {
             _ => None,
         };
         let test = test.or(opened.as_ref());
+        let judged_in = test.unwrap_or(table);
         let Config { table: roles, model: choices } = &self.config;
         let origin = table.origin();
         let name = roles.target.as_deref().ok_or_else(|| {
@@ -128,7 +131,8 @@ impl Fit {
         };
         let same = Scaler::identity(encoder.width());
         let scaled = |data: &Dataset| feature_scale.applied(data).scaled(&same, &target_scale);
-        let held_out = held_out.map(|d| scaled(&d));
+        let names = held_out.as_ref().map(|(_, rows)| RowNames::of(judged_in, &roles.id, rows)).unwrap_or_default();
+        let held_out = held_out.map(|(data, _)| scaled(&data));
         let (points, features) = (raw.points(), encoder.width());
         let settings = Settings::resolve(choices, &self.registry, points, features, scaling, likelihood)?;
         let train = scaled(&raw);
@@ -150,8 +154,9 @@ impl Fit {
             calibration: None,
             bound: None,
             evaluation: None,
+            explanation: None,
         };
-        Ok(Prepared { train, held_out, card })
+        Ok(Prepared { train, held_out, names, card })
     }
 
     /// Makes a model without training anything, so that a wrong setting is told at once.
@@ -283,21 +288,22 @@ fn encoding_notes(encoder: &Encoder, survey: &Survey) -> Vec<String> {
     notes
 }
 
-/// Rows to be judged on, without those of classes that no training row has.
+/// Rows to be judged on, without those of classes that no training row has, and where they are in their table.
 fn held_out(
     encoder: &Encoder,
     known: &Known,
     rows: &[usize],
     y: &[f64],
     notes: &mut Vec<String>,
-) -> Result<Option<Dataset>, Error> {
+) -> Result<Option<(Dataset, Vec<usize>)>, Error> {
     let seen: Vec<usize> = rows.iter().copied().filter(|&r| !y[r].is_nan()).collect();
     match rows.len() - seen.len() {
         0 => {}
         1 => notes.push("1 held-out row of a class that no training row has: left out".to_string()),
         n => notes.push(format!("{n} held-out rows of a class that no training row has: left out")),
     }
-    (!seen.is_empty()).then(|| dataset(encoder, known, &seen, y)).transpose()
+    let data = (!seen.is_empty()).then(|| dataset(encoder, known, &seen, y)).transpose()?;
+    Ok(data.map(|data| (data, seen)))
 }
 
 /// Some rows as a model takes them; `y` has the targets of all.

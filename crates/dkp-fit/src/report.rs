@@ -63,6 +63,7 @@ impl Fitted {
             evaluation: evaluation(card, &self.tensors),
             layers: self.layers()?,
             relevance: self.relevance()?,
+            explanation: card.explanation.clone().unwrap_or_default(),
             settings: settings
                 .chain(noise)
                 .chain(calibration)

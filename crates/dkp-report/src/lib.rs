@@ -14,11 +14,14 @@
 //! assert!(html(&report).contains("0.42 °C"));
 //! ```
 
+mod calendar;
 pub mod chart;
+mod explanation;
 mod page;
 mod report;
 mod statistics;
 mod text;
 
+pub use explanation::{Curve, Effect, Explanation, Pair, Place, Surprise};
 pub use page::html;
 pub use report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint};

@@ -1,5 +1,7 @@
 //! What a report is made of: plain data, with nothing computed yet.
 
+use crate::Explanation;
+
 /// A trained model, as far as it is to be shown. What is empty is left out of the page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
@@ -21,6 +23,8 @@ pub struct Report {
     pub trace: Vec<TracePoint>,
     /// Predictions for rows that it did not learn from.
     pub evaluation: Option<Evaluation>,
+    /// How predictions go with columns, and where they were wrong.
+    pub explanation: Explanation,
     /// What its layers learned.
     pub layers: Vec<LayerMatrix>,
     /// Feature and weight: how strongly the input depends on each. Signs do not matter.

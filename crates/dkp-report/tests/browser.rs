@@ -175,23 +175,23 @@ fn check(name: &str, report: &Report, charts: usize) {
 
 #[test]
 fn a_regression_is_drawn() {
-    check("regression", &samples::regression(103), 17);
+    check("regression", &samples::regression(103), 22);
 }
 
 #[test]
 fn a_large_regression_is_drawn() {
-    check("large", &samples::regression(10_000), 17);
+    check("large", &samples::regression(10_000), 22);
 }
 
 #[test]
 fn a_classification_is_drawn() {
     let labels = ["float-processed window", "window", "container", "tableware", "headlamp", "vehicle"];
-    check("classification", &samples::classification(643, &labels), 15);
+    check("classification", &samples::classification(643, &labels), 21);
 }
 
 #[test]
 fn long_names_and_wild_numbers_fit() {
-    check("awkward", &samples::awkward(), 15);
+    check("awkward", &samples::awkward(), 21);
 }
 
 #[test]

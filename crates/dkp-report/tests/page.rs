@@ -5,7 +5,10 @@ mod samples;
 use dkp_report::chart::{
     Axis, BarChart, Confusion, Content, Grid, HeatMap, Ink, LineChart, Mark, Panel, Plot, Series, Spacing,
 };
-use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint, html};
+use dkp_report::{
+    ClassPrediction, Curve, Effect, Evaluation, Explanation, Fact, LayerMatrix, Noise, NumberPrediction, Pair, Place,
+    Report, Surprise, TracePoint, html,
+};
 use samples::Random;
 
 /// Checks that every tag that is opened is closed, in order.
@@ -48,6 +51,19 @@ fn names_are_never_markup() {
             None => {}
         }
         report.layers.iter_mut().for_each(|l| (l.name, l.note) = (text(), text()));
+        let explanation = &mut report.explanation;
+        explanation.target = text();
+        explanation.effects.iter_mut().for_each(|e| e.column = text());
+        explanation.effects.iter_mut().flat_map(|e| &mut e.curves).for_each(|c| c.class = text());
+        explanation.effects.iter_mut().flat_map(|e| &mut e.at).for_each(|p| {
+            if let Place::Level(level) = p {
+                *level = text();
+            }
+        });
+        explanation.pair.iter_mut().flat_map(|p| &mut p.columns).for_each(|c| c.0 = text());
+        for surprise in &mut explanation.surprises {
+            (surprise.id, surprise.values) = (vec![(text(), text())], vec![(text(), Place::Level(text()))]);
+        }
         report.relevance = vec![(text(), 1.0)];
         report.settings = vec![(text(), text())];
         report.warnings = vec![text()];
@@ -147,7 +163,58 @@ fn any_report(random: &mut Random) -> Report {
     });
     let layers = layers.collect();
     let relevance = (0..any(random)).map(|_| ("feature".to_string(), a(random))).collect();
-    Report { evaluation: Some(evaluation), trace, layers, relevance, ..Report::default() }
+    let explanation = any_explanation(random);
+    Report { evaluation: Some(evaluation), trace, layers, relevance, explanation, ..Report::default() }
+}
+
+fn any_explanation(random: &mut Random) -> Explanation {
+    let any = |random: &mut Random| (random.even() * 4.0) as usize;
+    let place = |random: &mut Random| match any(random) {
+        0 => Place::Number(awkward(random)),
+        1 => Place::Date(awkward(random)),
+        2 => Place::Clock(awkward(random)),
+        _ => Place::Level("level".into()),
+    };
+    // places of one kind, rising, as often as of any
+    let places = |random: &mut Random| match any(random) {
+        0 => samples::places(any(random)).0,
+        n => (0..n).map(|_| place(random)).collect(),
+    };
+    let numbers = |random: &mut Random, n: usize| (0..n).map(|_| awkward(random)).collect::<Vec<f64>>();
+    let effect = |random: &mut Random| {
+        let at = places(random);
+        let length = if random.even() < 0.9 { at.len() } else { any(random) };
+        let band = if random.even() < 0.5 { 0 } else { length };
+        let curve = |random: &mut Random| Curve {
+            class: ["", "class"][any(random) / 2].into(),
+            mean: numbers(random, length),
+            model: numbers(random, band),
+            total: numbers(random, band),
+        };
+        let curves = (0..any(random)).map(|_| curve(random)).collect();
+        Effect { column: "column".into(), at, rows: vec![any(random); any(random)], curves }
+    };
+    let columns = [(); 2].map(|()| ("column".to_string(), places(random)));
+    let cells = columns[0].1.len() * columns[1].1.len();
+    let pair = Pair {
+        columns,
+        class: String::new(),
+        mean: numbers(random, cells),
+        rows: vec![any(random); if random.even() < 0.5 { cells } else { 1 }],
+        share: awkward(random),
+    };
+    let surprise = |random: &mut Random| Surprise {
+        point: any(random),
+        log_density: awkward(random),
+        values: vec![("column".into(), place(random))],
+        ..Surprise::default()
+    };
+    Explanation {
+        target: String::new(),
+        effects: (0..any(random)).map(|_| effect(random)).collect(),
+        pair: Some(pair),
+        surprises: (0..any(random)).map(|_| surprise(random)).collect(),
+    }
 }
 
 #[test]
@@ -217,7 +284,7 @@ fn captions_state_what_was_measured() {
     let points = (0..100).map(point).collect();
     let evaluation = Evaluation::Regression { target: "y".into(), points, noise: None, metrics: vec![] };
     let page = html(&Report { evaluation: Some(evaluation), ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ");
-    assert!(page.contains("The 90 % interval held 80.0 % of 100 rows; chance allows 84.0 % to 95.0 %"));
+    assert!(page.contains("The 90 % interval held 80.0 % of 100 rows; there the band goes from 81.0 % to 97.0 %."));
     assert!(page.contains("90.0 % lie within ±2"));
     // all in two of ten bars: those two are too high, and the empty ones too low
     assert!(page.contains("10 of 10 bars lie outside the band"));
@@ -259,4 +326,195 @@ fn noise_is_told_or_drawn() {
     assert_eq!(charts(&against_mean), charts(&one) + 1);
     assert_eq!(charts(&against_column), charts(&one) + 1);
     assert_balanced(&against_column);
+}
+
+/// A page about numbers whose observations lie where `pit` says in normal predictions of deviation 1, at means from 0 to 1.
+fn page_of_numbers(rows: usize, pit: impl Fn(f64, f64) -> f64) -> String {
+    let mut random = Random::new(3);
+    let mut point = || {
+        let (mean, u) = (random.even(), random.even());
+        let pit = pit(u, mean);
+        // the logistic distribution is near enough to the normal
+        let observed = mean + 0.5513 * (pit / (1.0 - pit)).ln();
+        NumberPrediction { observed, mean, sd: 1.0, lower: mean - 1.645, upper: mean + 1.645, pit }
+    };
+    let points = (0..rows).map(|_| point()).collect();
+    let evaluation = Evaluation::Regression { target: "y".into(), points, noise: None, metrics: vec![] };
+    html(&Report { evaluation: Some(evaluation), ..Report::default() })
+}
+
+fn assert_titles(page: &str, titles: &[&str]) {
+    for title in titles {
+        assert!(
+            page.contains(&format!("<h3>{title}")),
+            "{title}: {:?}",
+            page.split("<h3>").map(|h| h.split('<').next()).collect::<Vec<_>>()
+        );
+    }
+}
+
+/// Titles praise a model of numbers only where its rows bear that out, and say what is wrong where they do.
+#[test]
+fn titles_of_numbers_are_borne_out() {
+    assert_titles(
+        &page_of_numbers(400, |u, _| u),
+        &[
+            "Within the band: its uncertainty is right",
+            "Level bars: neither too sure nor",
+            "Even scatter: nothing left",
+        ],
+    );
+    assert_titles(
+        &page_of_numbers(60, |u, _| u),
+        &["Within the band, as far as so few", "Level bars, as far as so few", "No pattern, as far as so few"],
+    );
+    // observations far out, in the middle, low, or otherwise spread
+    let ends = |u: f64| if u < 0.5 { 2.0 * u * u } else { 1.0 - 2.0 * (1.0 - u) * (1.0 - u) };
+    assert_titles(&page_of_numbers(400, |u, _| ends(u)), &["Below the band: it is surer", "High ends: it is surer"]);
+    let middle = |u: f64| 0.5 + 0.5 * (u - 0.5);
+    assert_titles(
+        &page_of_numbers(400, |u, _| middle(u)),
+        &["Above the band: it is less", "A high middle: it is less"],
+    );
+    assert_titles(&page_of_numbers(400, |u, _| u * u), &["High on the left: it predicts too much"]);
+    assert_titles(&page_of_numbers(400, |u, _| u.sqrt()), &["High on the right: it predicts too little"]);
+    // errors that go with the prediction, and sizes that do
+    assert_titles(&page_of_numbers(400, |u, m| 0.8 * u + 0.2 * m), &["Uneven: high predictions err"]);
+    assert_titles(&page_of_numbers(400, |u, m| 0.5 + (u - 0.5) * m), &["A funnel: how sure it is"]);
+}
+
+/// The first title says how much of the differences between rows is predicted: 1 − 1/100 here, and nothing.
+#[test]
+fn the_first_title_says_how_much_is_predicted() {
+    let page = |error: f64| {
+        let point = |i: usize| {
+            let observed = f64::from(i as u32 % 2) * 2.0 - 1.0;
+            let mean = observed * (1.0 - error);
+            NumberPrediction { observed, mean, sd: 1.0, lower: -1.0, upper: 1.0, pit: 0.5 }
+        };
+        let points = (0..100).map(point).collect();
+        let evaluation = Evaluation::Regression { target: "y".into(), points, noise: None, metrics: vec![] };
+        html(&Report { evaluation: Some(evaluation), ..Report::default() })
+    };
+    assert_titles(&page(0.1), &["Near the dashed line: 99\u{202f}% of the differences predicted"]);
+    assert_titles(&page(0.7), &["Around the dashed line: 51\u{202f}% of the differences predicted"]);
+    assert_titles(&page(1.0), &["No nearer to the dashed line than the average is"]);
+}
+
+/// A page about two classes, of which the first has probabilities evenly over 0 to 1 and is there as often as `chance` says.
+fn page_of_classes(rows: usize, chance: impl Fn(f64) -> f64) -> String {
+    let mut random = Random::new(4);
+    let mut point = || {
+        let p = random.even();
+        let observed = usize::from(random.even() > chance(p));
+        ClassPrediction { observed, probabilities: vec![p, 1.0 - p] }
+    };
+    let (labels, points) = (vec!["no".to_string(), "yes".to_string()], (0..rows).map(|_| point()).collect());
+    let evaluation = Evaluation::Classification { target: "y".into(), labels, points, metrics: vec![] };
+    html(&Report { evaluation: Some(evaluation), ..Report::default() })
+}
+
+#[test]
+fn titles_of_classes_are_borne_out() {
+    let frequent = "Each class is as frequent as it was said to be";
+    assert_titles(&page_of_classes(2000, |p| p), &["Dots within bars: its probabilities are right", frequent]);
+    assert_titles(
+        &page_of_classes(60, |p| p),
+        &["Dots within bars, as far as so few", "Frequencies as stated, as far as so few"],
+    );
+    // less sure of both classes, surer of both, and too seldom the first
+    assert_titles(&page_of_classes(2000, |p| 0.5 + 0.5 * (p - 0.5)), &["Dots below bars: it is surer", frequent]);
+    let surer = |p: f64| if p < 0.5 { 0.0 } else { 1.0 };
+    assert_titles(&page_of_classes(2000, surer), &["Dots above bars: it is less sure", frequent]);
+    assert_titles(&page_of_classes(2000, |p| p * p), &["Dots outside bars: classes that are said"]);
+}
+
+/// Curves say which way they go, unless the model does not know; texts are one below the other, dates on an axis of dates.
+#[test]
+fn effects_say_what_the_model_learned() {
+    let effect = |kind: usize, mean: fn(f64) -> f64, doubt: f64| {
+        let (at, rows) = samples::places(kind);
+        let n = at.len();
+        let mean = (0..n).map(|i| mean(i as f64 / (n - 1) as f64)).collect();
+        let curve = Curve { mean, model: vec![doubt; n], total: vec![2.0 * doubt; n], ..Curve::default() };
+        Effect { column: "age".into(), at, rows, curves: vec![curve] }
+    };
+    let page = |effect: Effect| {
+        let explanation = Explanation { target: "price".into(), effects: vec![effect], ..Explanation::default() };
+        html(&Report { explanation, ..Report::default() })
+    };
+    let rising = page(effect(0, |x| 3.0 + x, 0.1));
+    assert_titles(&rising, &["age: price rises with it"]);
+    assert!(rising.contains("Mean from 3 at 0 to 4 at 47.5."));
+    assert_titles(&page(effect(0, |x| 3.0 - x, 0.1)), &["age: price falls with it"]);
+    assert_titles(&page(effect(0, |x| (6.0 * x).sin(), 0.1)), &["age: price rises and falls"]);
+    assert_titles(&page(effect(0, |x| 3.0 + x, 0.6)), &["age: price hardly goes with it on average"]);
+    let towns = page(effect(2, |x| 3.0 + x, 0.1));
+    assert_titles(&towns, &["age: price is highest for Rye"]);
+    assert!(towns.contains(">Leeds · 51\u{202f}%<") && towns.contains(">Rye · 1\u{202f}%<"), "{towns}");
+    let dates = page(effect(1, |x| x, 0.1));
+    assert!(dates.contains(">2023<") && dates.contains("Mean from 0 at 2022-01-08 to 1 at "), "{dates}");
+    assert!(page(effect(3, |x| x, 0.1)).contains(">12:00<"));
+    assert!(!html(&Report::default()).contains("training rows lie"));
+}
+
+/// A pair that is more than a sum works together; another does not, whatever its colours.
+#[test]
+fn a_pair_says_how_much_it_does_together() {
+    let page = |share: f64| {
+        let columns = [("age".to_string(), samples::places(0).0), ("town".to_string(), samples::places(2).0)];
+        let pair = Pair { mean: vec![1.0; 80], rows: vec![2; 80], columns, class: String::new(), share };
+        html(&Report { explanation: Explanation { pair: Some(pair), ..Explanation::default() }, ..Report::default() })
+    };
+    let strong = page(0.31);
+    assert_titles(&strong, &["age and town work together"]);
+    assert!(strong.contains("31.0\u{202f}% of what both do together") && strong.matches("<circle").count() == 80);
+    assert_titles(&page(0.02), &["age and town: even this pair hardly works together"]);
+}
+
+/// What was, what was predicted and how far out it lies, with what names the row and its values.
+#[test]
+fn surprising_rows_are_told() {
+    let point = NumberPrediction { observed: 50.0, mean: 20.0, sd: 5.0, lower: 12.0, upper: 28.0, pit: 0.9995 };
+    let surprise = Surprise {
+        point: 0,
+        row: Some(381),
+        id: vec![("house".into(), "H-7 <b>".into())],
+        log_density: -9.0,
+        values: vec![("rooms".into(), Place::Number(4.97)), ("sold".into(), Place::Date(19_797.0))],
+    };
+    let explanation = Explanation { surprises: vec![surprise.clone()], ..Explanation::default() };
+    let numbers = Evaluation::Regression { target: "price".into(), points: vec![point], noise: None, metrics: vec![] };
+    let page = |evaluation: Evaluation| {
+        let report = Report { evaluation: Some(evaluation), explanation: explanation.clone(), ..Report::default() };
+        html(&report).replace(['\u{202f}', '\u{a0}'], " ")
+    };
+    let expected = "<th scope=\"rowgroup\">H-7 &lt;b&gt;<br/>row 381</th><td>50</td><td>20 (12 to 28)</td><td>one row in 1000</td></tr>\
+                    <tr><td colspan=\"4\">rooms <b>4.97</b>, sold <b>2024-03-15</b></td></tr>";
+    let told = page(numbers);
+    assert!(told.contains(expected), "{told}");
+    let point = ClassPrediction { observed: 1, probabilities: vec![0.98, 0.02] };
+    let labels = vec!["no".to_string(), "yes".to_string()];
+    let told = page(Evaluation::Classification { target: "y".into(), labels, points: vec![point], metrics: vec![] });
+    assert!(told.contains("<td>yes</td><td>no (98.0 %)</td><td>2.0 %</td>"), "{told}");
+    assert!(!page_of_numbers(60, |u, _| u).contains("id=\"surprises\""));
+}
+
+/// A bound that rises to the end, one that does not, and one that scatters; spectra that fall steeply and slowly.
+#[test]
+fn titles_of_training_and_layers_are_borne_out() {
+    let mut random = Random::new(6);
+    let mut page = |rise: f64, scatter: f64, fall: f64| {
+        let bound = |i: usize, random: &mut Random| rise * i as f64 / 400.0 + scatter * random.normal();
+        let trace = (0..400).map(|step| TracePoint { step, bound: bound(step, &mut random), ..TracePoint::default() });
+        let trace = trace.collect();
+        let spectrum = (0..40).map(|i| (-fall * f64::from(i)).exp()).collect();
+        let layers = vec![LayerMatrix { spectrum, ..LayerMatrix::default() }];
+        html(&Report { trace, layers, ..Report::default() })
+    };
+    assert_titles(&page(1.0, 0.02, 1.0), &["The bound still rises", "A steep fall: few directions"]);
+    assert_titles(&page(0.05, 0.01, 0.01), &["The bound has levelled off", "Many directions carry"]);
+    assert_titles(&page(0.2, 0.5, 0.01), &["The bound has levelled off"]);
+    let short = (0..20).map(|step| TracePoint { step, bound: step as f64, ..TracePoint::default() }).collect();
+    assert_titles(&html(&Report { trace: short, ..Report::default() }), &["The bound should level off"]);
 }

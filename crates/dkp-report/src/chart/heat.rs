@@ -1,9 +1,11 @@
 //! Heat maps: a matrix as an image, with its colours explained.
 
+use super::colour::TEXT;
 use super::matrix::{Cells, Colours};
-use super::scale::{Axis, Scale, Spacing};
-use super::svg::{Anchor, FONT, Picture};
+use super::scale::{Axis, Scale, Spacing, drawable};
+use super::svg::{Anchor, FONT, Picture, at};
 use crate::text::{fit, width};
+use std::fmt::Write;
 
 /// A matrix as an image; its first row is on top.
 ///
@@ -32,6 +34,8 @@ pub struct HeatMap {
     pub columns: usize,
     /// Column by column. What is not finite is left blank; nothing is drawn of another number of values.
     pub values: Vec<f64>,
+    /// How much lies in each cell, in the same order, drawn as dots; empty for none.
+    pub dots: Vec<f64>,
     /// Across; without a range, columns count from 1.
     pub x: Axis,
     /// Down; without a range, rows count from 1.
@@ -41,6 +45,11 @@ pub struct HeatMap {
 }
 
 const WIDTH: f64 = 400.0;
+/// Height of a name.
+const LINE: f64 = 18.0;
+/// Radii of dots.
+const LARGEST_DOT: f64 = 7.0;
+const SMALLEST_DOT: f64 = 1.1;
 
 impl HeatMap {
     /// A stand-alone picture, on white.
@@ -67,30 +76,59 @@ impl HeatMap {
         let side = (WIDTH - left - right).max(40.0);
         let shape = cells.rows as f64 / cells.columns.max(1) as f64;
         let tall = if cells.columns == 0 { side } else { side * shape.clamp(0.25, 1.25) };
+        // names down need their lines
+        let tall = tall.max(LINE * self.y.names.len() as f64);
         let (top, bottom) = (26.0, if self.x.label.is_empty() { 20.0 } else { 38.0 });
         let mut picture = Picture::new(WIDTH, top + tall + bottom, &self.title, &self.description);
 
         let half = WIDTH / 2.0 / FONT - 0.5;
         picture.text(0.0, 12.0, Anchor::Start, true, &fit(&self.y.label, half));
         picture.text(WIDTH, 12.0, Anchor::End, true, &fit(&self.value, half));
-        ticks(&mut picture, (left, top), (side, tall), &x, &y);
+        let names = if self.x.names.is_empty() { WIDTH } else { side / self.columns.max(1) as f64 };
+        ticks(&mut picture, (left, top), (side, tall), &x, &y, names);
         if !self.x.label.is_empty() {
             let label = fit(&self.x.label, WIDTH / FONT);
-            let middle = (left + side / 2.0).max(FONT * width(&label) / 2.0);
+            let half = FONT * width(&label) / 2.0;
+            let middle = (left + side / 2.0).min(WIDTH - half).max(half);
             picture.text(middle, top + tall + 34.0, Anchor::Middle, true, &label);
         }
         cells.draw(&mut picture, (left, top), (side, tall), &colours);
+        self.draw_dots(&mut picture, (left, top), (side, tall));
         colours.draw_bar(&mut picture, (left + side + 14.0, top), tall, &scale);
         picture
     }
+
+    /// Dots whose areas go with what lies in the cells.
+    fn draw_dots(&self, picture: &mut Picture, (left, top): (f64, f64), (wide, tall): (f64, f64)) {
+        let some = self.dots.iter().any(|v| drawable(*v) && *v > 0.0);
+        if !some || self.rows.checked_mul(self.columns) != Some(self.dots.len()) {
+            return;
+        }
+        let (across, down) = (wide / self.columns as f64, tall / self.rows as f64);
+        let most = self.dots.iter().copied().filter(|v| drawable(*v)).fold(f64::MIN_POSITIVE, f64::max);
+        let largest = (0.42 * across.min(down)).min(LARGEST_DOT);
+        picture.open_marks("");
+        for (i, dot) in self.dots.iter().enumerate().filter(|(_, v)| drawable(**v) && **v > 0.0) {
+            let (column, row) = (i / self.rows, i % self.rows);
+            let radius = (largest * (dot / most).sqrt()).max(SMALLEST_DOT);
+            let [x, y] = [left + across * (column as f64 + 0.5), top + down * (row as f64 + 0.5)].map(at);
+            let _ = write!(
+                picture.body,
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\" fill=\"#fff\" stroke=\"{TEXT}\" stroke-width=\"0.8\"/>",
+                at(radius)
+            );
+        }
+        picture.close();
+    }
 }
 
-fn ticks(picture: &mut Picture, corner: (f64, f64), size: (f64, f64), x: &Scale, y: &Scale) {
+/// Names across are cut to `room`.
+fn ticks(picture: &mut Picture, corner: (f64, f64), size: (f64, f64), x: &Scale, y: &Scale, room: f64) {
     let ((left, top), bottom) = (corner, corner.1 + size.1);
     for (value, label) in &x.ticks {
         let at = left + size.0 * x.place(*value).unwrap_or(0.0);
         picture.grid((at, bottom), (at, bottom + 4.0));
-        picture.text(at, bottom + 17.0, Anchor::Middle, false, label);
+        picture.text(at, bottom + 17.0, Anchor::Middle, false, &fit(label, room / FONT));
     }
     for (value, label) in &y.ticks {
         let at = top + size.1 * y.place(*value).unwrap_or(0.0);

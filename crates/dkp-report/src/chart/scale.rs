@@ -1,7 +1,8 @@
 //! Scales: from values to places on an axis, with ticks at round numbers.
 
 use super::svg::FONT;
-use crate::text::{fixed, power_of_ten, scientific, width};
+use crate::calendar;
+use crate::text::{fit, fixed, power_of_ten, scientific, width};
 
 /// How an axis is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,10 @@ pub enum Spacing {
     Log,
     /// Evenly, from 0 to 1, written as percentages.
     Share,
+    /// Evenly, by days since 1970-01-01, written as dates.
+    Date,
+    /// Evenly, by fractions of a day, written as times of day.
+    Clock,
 }
 
 /// What an axis shows.
@@ -26,6 +31,8 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// How it is divided.
     pub spacing: Spacing,
+    /// Names of 0, 1, and so on, where it shows no numbers.
+    pub names: Vec<String>,
 }
 
 impl Axis {
@@ -39,6 +46,18 @@ impl Axis {
         Axis { range: Some((from, to)), ..self }
     }
 
+    /// An axis of names, the first at its beginning; long ones are cut.
+    ///
+    /// ```
+    /// use dkp_report::chart::Axis;
+    /// assert_eq!(Axis::named("town", &["Bath".into(), "Ely".into()]).range, Some((-0.5, 1.5)));
+    /// ```
+    pub fn named(label: impl Into<String>, names: &[String]) -> Axis {
+        let names: Vec<String> = names.iter().map(|name| fit(name, LONGEST_NAME)).collect();
+        let last = names.len().max(1) as f64 - 0.5;
+        Axis { names, ..Axis::new(label).over(-0.5, last) }
+    }
+
     /// The same axis, otherwise divided.
     pub fn spaced(self, spacing: Spacing) -> Axis {
         Axis { spacing, ..self }
@@ -49,6 +68,8 @@ impl Axis {
 const LARGEST: f64 = 1e300;
 /// Values below this count as 0.
 const SMALLEST: f64 = 1e-300;
+/// Longest name, in units of its font size.
+const LONGEST_NAME: f64 = 13.0;
 /// A range narrower than this, relative to its values, has no digits left for its ticks.
 const NARROWEST: f64 = 1e-6;
 
@@ -77,7 +98,11 @@ impl Scale {
         let backwards = asked.is_some_and(|(a, b)| a > b);
         let ascending = asked.map(|(a, b)| (a.min(b), a.max(b)));
         let (low, high) = ascending.unwrap_or_else(|| padded(extent(values.filter(usable)), axis.spacing));
+        let named = || axis.names.iter().enumerate().map(|(i, name)| (i as f64, name.clone())).collect();
         let ticks = |count: usize| match axis.spacing {
+            _ if !axis.names.is_empty() => named(),
+            Spacing::Date => calendar::dates(low, high, count).unwrap_or_else(|| linear_ticks(low, high, count)),
+            Spacing::Clock => calendar::times(low, high, count).unwrap_or_else(|| linear_ticks(low, high, count)),
             Spacing::Linear => linear_ticks(low, high, count),
             Spacing::Count => whole_ticks(low, high, count),
             Spacing::Log => log_ticks(low, high, count),

@@ -3,11 +3,15 @@
 use super::{absent, figure, grid, lead, no_figure, tiles};
 use crate::chart::{Axis, Confusion, HeatMap, Ink, Mark, Plot, Spacing};
 use crate::report::{ClassPrediction, Fact};
-use crate::statistics::binomial_band;
+use crate::statistics::{binomial_band, several};
 use crate::text::{count, escape, fit, percent};
 
 /// Bins of confidence.
 const BINS: usize = 10;
+/// Fewer rows bear out no judgement.
+const TELLING: usize = 200;
+/// Classes whose frequency is drawn.
+const MOST_DRAWN: usize = 20;
 /// Classes that the table names.
 const MOST_CLASSES: usize = 30;
 
@@ -37,7 +41,14 @@ pub(super) fn body(target: &str, labels: &[String], points: &[ClassPrediction], 
     if rows.len() < points.len() {
         text.push_str(&format!(" {} without usable probabilities left out.", count(points.len() - rows.len(), "row")));
     }
-    let figures = [reliability(&rows), confidence(&rows), confusion(labels, &rows), per_class(labels, &rows)];
+    let usable: Vec<&ClassPrediction> = points.iter().filter(|p| row(p, labels.len()).is_some()).collect();
+    let figures = [
+        reliability(&rows),
+        confidence(&rows),
+        confusion(labels, &rows),
+        frequencies(labels, &usable),
+        per_class(labels, &rows),
+    ];
     lead(&text) + &tiles(metrics) + &grid(&figures.concat())
 }
 
@@ -68,23 +79,82 @@ fn share(label: &str) -> Axis {
 }
 
 fn reliability(rows: &[Row]) -> String {
-    let title = "Dots within bars: its probabilities are right";
-    let filled = || bins(rows).into_iter().filter(|b| b.0 > 0).map(|(n, right, sum)| (n, right as f64, sum / n as f64));
-    let expected = filled().map(|(n, _, mean)| {
-        let (low, high) = binomial_band(n, mean);
-        (mean, low / n as f64, high / n as f64)
-    });
-    let observed: Vec<(f64, f64)> = filled().map(|(n, right, mean)| (mean, right / n as f64)).collect();
+    let filled: Vec<(usize, f64, f64)> = bins(rows)
+        .into_iter()
+        .filter(|b| b.0 > 0)
+        .map(|(n, right, sum)| (n, right as f64 / n as f64, sum / n as f64))
+        .collect();
+    let band = |n: usize, mean: f64| {
+        let (low, high) = binomial_band(n, mean, several(filled.len()));
+        (low / n as f64, high / n as f64)
+    };
+    let expected = filled.iter().map(|&(n, _, mean)| (mean, band(n, mean).0, band(n, mean).1)).collect();
+    let observed: Vec<(f64, f64)> = filled.iter().map(|&(_, right, mean)| (mean, right)).collect();
+    let below = filled.iter().any(|&(n, right, mean)| right < band(n, mean).0);
+    let above = filled.iter().any(|&(n, right, mean)| right > band(n, mean).1);
+    let title = match (below, above) {
+        (false, false) if rows.len() >= TELLING => "Dots within bars: its probabilities are right",
+        (false, false) => "Dots within bars, as far as so few rows can tell",
+        (true, false) => "Dots below bars: it is surer than it should be",
+        (false, true) => "Dots above bars: it is less sure than it could be",
+        (true, true) => "Dots outside bars: its probabilities are not right",
+    };
     let caption = "Rows grouped by how sure the model was: of those at 80\u{202f}%, four in five should be right. \
-                   Bars are what chance allows (95\u{202f}%), wide where rows are few.";
+                   Bars are what chance allows, wide where rows are few; all dots lie within them 19 times in 20.";
     let plot = Plot::new(title, share("how sure the model was"), share("share that was right"))
         .sized(400.0, 380.0)
         .described(caption)
         .with("", Ink::Muted, Mark::Rule { from: (0.0, 0.0), to: (1.0, 1.0) })
-        .with("what chance allows", Ink::Muted, Mark::Intervals { points: expected.collect(), width: 9.0 })
+        .with("what chance allows", Ink::Muted, Mark::Intervals { points: expected, width: 9.0 })
         .with("", Ink::Series(0), Mark::Line { points: observed.clone(), width: 1.4 })
         .with("model", Ink::Series(0), Mark::Points { points: observed, radius: 3.6 });
     figure(title, &plot.inline(), caption)
+}
+
+/// How often each class was, and how often the probabilities of all rows say it should have been.
+fn frequencies(labels: &[String], points: &[&ClassPrediction]) -> String {
+    let n = points.len() as f64;
+    let shown = labels.len().min(MOST_DRAWN);
+    let tail = several(shown);
+    // per class: stated and seen share, and a deviation of what chance allows: Σ p(1 − p)
+    let class = |k: usize| {
+        let stated = points.iter().map(|p| p.probabilities[k]).sum::<f64>() / n;
+        let seen = points.iter().filter(|p| p.observed == k).count() as f64 / n;
+        let variance = points.iter().map(|p| p.probabilities[k] * (1.0 - p.probabilities[k])).sum::<f64>();
+        // as wide as that of so many equal trials with the same chance
+        let (p, trials) = (stated.clamp(0.0, 1.0), n * stated * (1.0 - stated));
+        let (low, high) = binomial_band(points.len(), p, tail);
+        let narrower = if trials > 0.0 { (variance / trials).sqrt().min(1.0) } else { 0.0 };
+        let end = |count: f64| stated + narrower * (count / n - stated);
+        (stated, seen, end(low) - 0.5 / n, end(high) + 0.5 / n)
+    };
+    let classes: Vec<(f64, f64, f64, f64)> = (0..shown).map(class).collect();
+    let out = |c: &&(f64, f64, f64, f64)| c.1 < c.2 || c.1 > c.3;
+    let title = match classes.iter().filter(out).count() {
+        0 if points.len() >= TELLING => "Each class is as frequent as it was said to be",
+        0 => "Frequencies as stated, as far as so few rows can tell",
+        _ => "Dots outside bars: classes that are said too often or too rarely",
+    };
+    let more = labels.len() - shown;
+    let more = if more > 0 { format!(" {more} more classes are not shown.") } else { String::new() };
+    let caption = format!(
+        "Share of rows of each class; bars are what chance allows around the mean of the stated probabilities, and all \
+         dots lie within them 19 times in 20.{more}"
+    );
+    let places = |i: usize| i as f64;
+    let height = (46.0 + 26.0 * shown as f64 + 40.0).max(150.0);
+    let most = classes.iter().map(|c| c.1.max(c.3)).fold(0.0, f64::max).clamp(0.01, 1.0);
+    let x = Axis::new("share of rows").over(0.0, 1.06 * most).spaced(Spacing::Share);
+    let y = Axis::named("", &labels[..shown]).over(shown as f64 - 0.5, -0.5);
+    let mut plot = Plot::new(title, x, y).sized(400.0, height).described(&caption);
+    for (i, &(_, _, low, high)) in classes.iter().enumerate() {
+        let (low, high) = (low.max(0.0), high.min(1.0));
+        let bar = Mark::Band { points: [low, high].map(|x| (x, places(i) - 0.3, places(i) + 0.3)).into() };
+        plot = plot.with(if i == 0 { "what chance allows" } else { "" }, Ink::Muted, bar);
+    }
+    let seen = classes.iter().enumerate().map(|(i, c)| (c.1, places(i))).collect();
+    let plot = plot.with("share that was", Ink::Series(0), Mark::Points { points: seen, radius: 3.6 });
+    figure(title, &plot.inline(), &caption)
 }
 
 fn confidence(rows: &[Row]) -> String {
@@ -134,6 +204,7 @@ fn confusion(labels: &[String], rows: &[Row]) -> String {
         x: Axis::new("predicted class, by number"),
         y: Axis::new("observed class"),
         value: "share of its line".to_string(),
+        ..HeatMap::default()
     };
     figure(title, &chart.inline(), &caption)
 }

@@ -7,6 +7,8 @@ use crate::text::{count, escape, number};
 
 /// Layers that are drawn: a matrix may take 80 kB.
 const MOST_LAYERS: usize = 12;
+/// One direction in so many is few.
+const FEW: f64 = 5.0;
 
 /// The section about layers.
 pub(super) fn body(layers: &[LayerMatrix]) -> String {
@@ -57,6 +59,7 @@ fn map(layer: &LayerMatrix, name: &str) -> String {
         x: Axis::new("inducing point"),
         y: Axis::new("inducing point"),
         value: "Gram value".to_string(),
+        ..HeatMap::default()
     };
     figure(title, &chart.inline(), &caption)
 }
@@ -74,7 +77,6 @@ fn spectrum(layer: &LayerMatrix, name: &str) -> String {
         return String::new();
     }
     values.sort_by(|a, b| b.total_cmp(a));
-    let title = "A steep fall: few directions carry the layer";
     let total: f64 = values.iter().map(|v| v / values[0]).sum();
     let mut carried = 0.0;
     let enough = values.iter().position(|v| {
@@ -82,6 +84,8 @@ fn spectrum(layer: &LayerMatrix, name: &str) -> String {
         carried >= 0.95 - 1e-12
     });
     let enough = enough.map_or(values.len(), |i| i + 1);
+    let few = FEW * enough as f64 <= layer.spectrum.len() as f64;
+    let title = if few { "A steep fall: few directions carry the layer" } else { "Many directions carry the layer" };
     let mut caption = format!(
         "Eigenvalues from the largest down; {enough} of {} carry 95\u{202f}% of the sum.",
         layer.spectrum.len()

@@ -1,10 +1,12 @@
 //! The page: one section a file, in the order in which they are read.
 
 mod classification;
+mod effects;
 mod layers;
 mod noise;
 mod regression;
 mod relevance;
+mod surprises;
 mod training;
 
 use crate::report::{Evaluation, Fact, Report};
@@ -64,14 +66,18 @@ fn sections(report: &Report) -> Vec<Section> {
             classification::body(target, labels, points, metrics)
         }
     };
-    vec![
+    let surprises = surprises::body(report.evaluation.as_ref(), &report.explanation.surprises);
+    let features = relevance::body(&report.relevance) + &effects::body(&report.explanation);
+    let sections = [
         Section { id: "summary", heading: "Summary", body: summary },
         Section { id: "predictions", heading: "Predictions", body: evaluation },
-        Section { id: "features", heading: "Features", body: relevance::body(&report.relevance) },
+        Section { id: "surprises", heading: "Surprises", body: surprises },
+        Section { id: "features", heading: "Features", body: features },
         Section { id: "training", heading: "Training", body: training::body(&report.trace) },
         Section { id: "layers", heading: "Layers", body: layers::body(&report.layers) },
         Section { id: "settings", heading: "Settings", body: settings(&report.settings) },
-    ]
+    ];
+    sections.into_iter().filter(|s| !s.body.is_empty()).collect()
 }
 
 /// What was learned, from what.

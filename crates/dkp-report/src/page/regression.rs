@@ -3,9 +3,13 @@
 use super::{absent, figure, grid, lead, no_figure, noise, tiles};
 use crate::chart::{Axis, DRAWN_SINGLY, Ink, Mark, Plot, Spacing, drawable};
 use crate::report::{Fact, Noise, NumberPrediction};
-use crate::statistics::{binomial_band, histogram, robust_range, with_air};
+use crate::statistics::{CURVE, binomial_band, goes_with, histogram, robust_range, several, with_air};
 use crate::text::{count, number, percent};
 
+/// Fewer rows bear out no judgement.
+const FEW: usize = 50;
+/// A band that is wider at 50 % shows little: there are some 200 rows where it is not.
+const TELLING: f64 = 0.2;
 /// More intervals than this hide each other.
 const MOST_INTERVALS: usize = 150;
 const SQUARE: (f64, f64) = (400.0, 380.0);
@@ -27,18 +31,18 @@ pub(super) fn body(target: &str, points: &[NumberPrediction], noise: Option<&Noi
 }
 
 fn against_observed(target: &str, points: &[NumberPrediction]) -> String {
-    let title = "Near the dashed line: good predictions";
     let drawn: Vec<&NumberPrediction> = points.iter().filter(|p| drawable(p.observed) && drawable(p.mean)).collect();
     if drawn.is_empty() {
-        return no_figure(title, "No row has both a finite observation and a finite prediction.");
+        return no_figure("Predicted and observed", "No row has both a finite observation and a finite prediction.");
     }
+    let title = title_of_predictions(&drawn);
     let with_intervals = drawn.len() <= MOST_INTERVALS;
     let centre = || drawn.iter().flat_map(|p| [p.observed, p.mean]);
     let ends = drawn.iter().filter(|_| with_intervals).flat_map(|p| [p.lower, p.upper]);
     let range = robust_range(centre().chain(ends)).and_then(with_air);
     let range = range.unwrap_or_else(|| around(drawn[0].observed, drawn[0].mean));
     let axis = |label: String| Axis::new(label).over(range.0, range.1);
-    let mut plot = Plot::new(title, axis(format!("observed {target}")), axis(format!("predicted {target}")))
+    let mut plot = Plot::new(&title, axis(format!("observed {target}")), axis(format!("predicted {target}")))
         .sized(SQUARE.0, SQUARE.1)
         .with("", Ink::Muted, Mark::Rule { from: (range.0, range.0), to: (range.1, range.1) });
     if with_intervals {
@@ -58,7 +62,24 @@ fn against_observed(target: &str, points: &[NumberPrediction]) -> String {
     };
     let beyond = drawn.iter().filter(|p| [p.observed, p.mean].iter().any(|v| *v < range.0 || *v > range.1)).count();
     let caption = format!("{caption}{}", outside(beyond));
-    figure(title, &plot.described(format!("Predicted against observed {target}. {caption}")).inline(), &caption)
+    figure(&title, &plot.described(format!("Predicted against observed {target}. {caption}")).inline(), &caption)
+}
+
+/// How much of the differences between rows is predicted: 1 − Σ(y − m)²/Σ(y − ȳ)².
+fn title_of_predictions(points: &[&NumberPrediction]) -> String {
+    // scaled, so that squares of huge values stay finite
+    let largest = points.iter().fold(f64::MIN_POSITIVE, |m, p| m.max(p.observed.abs()).max(p.mean.abs()));
+    let mean = points.iter().map(|p| p.observed / largest / points.len() as f64).sum::<f64>();
+    let left: f64 = points.iter().map(|p| (p.observed / largest - p.mean / largest).powi(2)).sum();
+    let all: f64 = points.iter().map(|p| (p.observed / largest - mean).powi(2)).sum();
+    let share = 1.0 - left / all;
+    let rounded = format!("{:.0}\u{202f}%", 100.0 * share);
+    match share {
+        _ if points.len() < FEW || !share.is_finite() => "On the dashed line a prediction is right".to_string(),
+        s if s >= 0.7 => format!("Near the dashed line: {rounded} of the differences predicted"),
+        s if s >= 0.05 => format!("Around the dashed line: {rounded} of the differences predicted"),
+        _ => "No nearer to the dashed line than the average is".to_string(),
+    }
 }
 
 /// A range around values that hardly differ.
@@ -79,23 +100,35 @@ pub(super) fn outside(rows: usize) -> String {
 }
 
 fn calibration(pits: &[f64]) -> String {
-    let title = "Within the band: its uncertainty is right";
     if pits.is_empty() {
-        return no_figure(title, "No row has a probability of its observed value.");
+        return no_figure("Shares of rows in intervals", "No row has a probability of its observed value.");
     }
+    let rows = pits.len() as f64;
     let covered = |nominal: f64| {
         let inside = pits.iter().filter(|p| (*p - 0.5).abs() <= nominal / 2.0 + 1e-12).count();
-        inside as f64 / pits.len() as f64
+        inside as f64 / rows
     };
     let levels = || (0..=20).map(|i| f64::from(i) / 20.0);
     let band = |level: f64| {
-        let (low, high) = binomial_band(pits.len(), level);
-        (level, low / pits.len() as f64, high / pits.len() as f64)
+        let (low, high) = binomial_band(pits.len(), level, CURVE);
+        (level, low / rows, high / rows)
+    };
+    let out = |beyond: fn(f64, f64, f64) -> bool| {
+        levels().map(band).any(|(level, low, high)| level > 0.0 && level < 1.0 && beyond(covered(level), low, high))
+    };
+    let (_, least, most) = band(0.5);
+    let title = match (out(|share, low, _| share < low), out(|share, _, high| share > high)) {
+        (false, false) if most - least <= TELLING => "Within the band: its uncertainty is right",
+        (false, false) => "Within the band, as far as so few rows can tell",
+        (true, false) => "Below the band: it is surer than it should be",
+        (false, true) => "Above the band: it is less sure than it could be",
+        (true, true) => "Out of the band: its uncertainty is not right",
     };
     let share = |label: &str| Axis::new(label).over(0.0, 1.0).spaced(Spacing::Share);
     let (_, low, high) = band(0.9);
     let caption = format!(
-        "The 90\u{202f}% interval held {} of {}; chance allows {} to {} if its uncertainty is right.",
+        "The 90\u{202f}% interval held {} of {}; there the band goes from {} to {}. If its uncertainty is right, the whole \
+         curve stays in the band 19 times in 20.",
         percent(covered(0.9)),
         count(pits.len(), "row"),
         percent(low),
@@ -111,20 +144,20 @@ fn calibration(pits: &[f64]) -> String {
 }
 
 fn pit(pits: &[f64]) -> String {
-    let title = "Level bars: neither too sure nor too careful";
     if pits.is_empty() {
-        return no_figure(title, "No row has a probability of its observed value.");
+        return no_figure("Where observations fell", "No row has a probability of its observed value.");
     }
     let parts = if pits.len() >= 500 { 20 } else { 10 };
     let counts = histogram(pits, parts);
-    let (low, high) = binomial_band(pits.len(), 1.0 / parts as f64);
+    let (low, high) = binomial_band(pits.len(), 1.0 / parts as f64, several(parts));
     let expected = pits.len() as f64 / parts as f64;
     let edge = |i: usize| i as f64 / parts as f64;
     let bars = counts.iter().enumerate().map(|(i, n)| (edge(i), edge(i + 1), *n as f64)).collect();
     let out = counts.iter().filter(|n| (**n as f64) < low || (**n as f64) > high).count();
+    let title = if out > 0 { shape(pits) } else { level(pits.len()) };
     let caption = format!(
-        "Where observations fell within their predictions: high ends mean too sure, a high middle too careful. \
-         {out} of {parts} bars lie outside the band; about one in twenty does by chance."
+        "Where observations fell within their predictions: high ends mean too sure, a high middle too careful, a slope \
+         too high or too low. {out} of {parts} bars lie outside the band; by chance none does, 19 times in 20."
     );
     let x = Axis::new("probability predicted below the observed value").over(0.0, 1.0).spaced(Spacing::Share);
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
@@ -137,14 +170,38 @@ fn pit(pits: &[f64]) -> String {
     figure(title, &plot.inline(), &caption)
 }
 
+/// What to say of bars that lie within their band.
+fn level(rows: usize) -> &'static str {
+    let (low, high) = binomial_band(rows, 0.5, CURVE);
+    if high - low <= TELLING * rows as f64 {
+        "Level bars: neither too sure nor too careful"
+    } else {
+        "Level bars, as far as so few rows can tell"
+    }
+}
+
+/// What is wrong with probabilities that are not evenly spread: their mean, or their distance from the middle.
+fn shape(pits: &[f64]) -> &'static str {
+    // of even numbers u, u − ½ and 2|u − ½| − ½ have variance 1/12
+    let deviations = |of: fn(f64) -> f64| pits.iter().map(|p| of(*p)).sum::<f64>() * (12.0 / pits.len() as f64).sqrt();
+    let (bias, spread) = (deviations(|p| p - 0.5), deviations(|p| 2.0 * (p - 0.5).abs() - 0.5));
+    match (bias, spread) {
+        (b, s) if b.abs().max(s.abs()) < 2.0 => "Uneven bars: the shape of its predictions is not right",
+        (b, s) if b.abs() > s.abs() && b > 0.0 => "High on the right: it predicts too little",
+        (b, s) if b.abs() > s.abs() => "High on the left: it predicts too much",
+        (_, s) if s > 0.0 => "High ends: it is surer than it should be",
+        _ => "A high middle: it is less sure than it could be",
+    }
+}
+
 fn residuals(target: &str, points: &[NumberPrediction]) -> String {
-    let title = "Even scatter: nothing left to learn";
     let standardised = points.iter().map(|p| (p.mean, (p.observed - p.mean) / p.sd)).zip(points);
     let drawn = standardised.filter(|((m, r), p)| drawable(*m) && drawable(*r) && p.sd > 0.0);
     let drawn: Vec<(f64, f64)> = drawn.map(|(point, _)| point).collect();
     if drawn.is_empty() {
-        return no_figure(title, "No row has a finite prediction with an uncertainty.");
+        return no_figure("Errors in deviations", "No row has a finite prediction with an uncertainty.");
     }
+    let title = title_of_residuals(&drawn);
     let most = robust_range(drawn.iter().map(|p| p.1)).map_or(3.0, |(a, b)| a.abs().max(b.abs()));
     let most = (1.05 * most).clamp(3.0, 50.0);
     let x = Axis {
@@ -168,4 +225,16 @@ fn residuals(target: &str, points: &[NumberPrediction]) -> String {
         plot = plot.with("", ink, mark);
     }
     figure(title, &plot.inline(), &caption)
+}
+
+/// Whether errors, or their size, go with what was predicted.
+fn title_of_residuals(points: &[(f64, f64)]) -> &'static str {
+    let (predicted, errors): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+    let sizes: Vec<f64> = errors.iter().map(|e| e.abs()).collect();
+    match (goes_with(&predicted, &errors), goes_with(&predicted, &sizes)) {
+        (true, _) => "Uneven: high predictions err otherwise than low ones",
+        (false, true) => "A funnel: how sure it is does not fit all predictions alike",
+        (false, false) if points.len() >= 4 * FEW => "Even scatter: nothing left to learn",
+        (false, false) => "No pattern, as far as so few rows can tell",
+    }
 }

@@ -8,6 +8,10 @@ use crate::text::{escape, number};
 
 /// Longer traces are averaged over so many stretches; the spread within each is a band.
 const STRETCHES: usize = 160;
+/// A tenth of training with fewer points says nothing.
+const FEWEST: usize = 3;
+/// A bound that rises by less in a tenth of training, in nats per row, has levelled off.
+const RISE: f64 = 0.01;
 /// Steps before this share of training do not choose the axis: the bound may start at minus millions.
 const EARLY: f64 = 0.1;
 
@@ -50,7 +54,7 @@ fn line(stretches: &[Stretch], width: f64) -> Mark {
 }
 
 fn total(trace: &[TracePoint]) -> String {
-    let title = "The bound should have levelled off";
+    let title = title(trace);
     let drawn = stretches(trace, |p| p.bound);
     let y = Axis { label: "bound, nats per row".into(), ..robust_axis(&drawn) };
     let last = trace.iter().rev().find(|p| drawable(p.bound)).map_or(f64::NAN, |p| p.bound);
@@ -68,6 +72,26 @@ fn total(trace: &[TracePoint]) -> String {
         plot = plot.with("", Ink::Series(0), Mark::Band { points: band });
     }
     figure(title, &plot.with("", Ink::Series(0), line(&drawn, 1.8)).inline(), &caption)
+}
+
+/// Whether the last tenth of training has raised the bound by more than a little, and by more than chance.
+fn title(trace: &[TracePoint]) -> &'static str {
+    let bounds: Vec<f64> = trace.iter().map(|p| p.bound).filter(|b| drawable(*b)).collect();
+    let tenth = bounds.len() / 10;
+    if tenth < FEWEST {
+        return "The bound should level off";
+    }
+    let (before, last) = bounds[bounds.len() - 2 * tenth..].split_at(tenth);
+    let moments = |values: &[f64]| {
+        let mean = values.iter().map(|v| v / values.len() as f64).sum::<f64>();
+        (mean, values.iter().map(|v| (v - mean).powi(2) / values.len() as f64).sum::<f64>() / values.len() as f64)
+    };
+    let ((before, spread), (last, narrow)) = (moments(before), moments(last));
+    if last - before > RISE.max(3.0 * (spread + narrow).sqrt()) {
+        "The bound still rises: more steps would help"
+    } else {
+        "The bound has levelled off"
+    }
 }
 
 fn parts(trace: &[TracePoint]) -> String {

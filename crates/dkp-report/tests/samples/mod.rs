@@ -1,6 +1,9 @@
 //! Made-up reports that look like real ones.
 
-use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint};
+use dkp_report::{
+    ClassPrediction, Curve, Effect, Evaluation, Explanation, Fact, LayerMatrix, Noise, NumberPrediction, Pair, Place,
+    Report, Surprise, TracePoint,
+};
 
 /// Even and normal numbers, the same on every machine (xorshift64*).
 pub struct Random(u64);
@@ -120,8 +123,62 @@ pub fn regression(rows: usize) -> Report {
         }),
         layers,
         relevance,
+        explanation: explanation("strength (MPa)", &[], &names, rows),
         settings: settings(),
         warnings: vec!["Column “kiln” is constant in the training rows and was left out.".into()],
+    }
+}
+
+/// Places of a column of one kind or another, and how many rows are there.
+pub fn places(kind: usize) -> (Vec<Place>, Vec<usize>) {
+    let towns = ["Leeds", "Stoke-on-Trent", "Newcastle upon Tyne", "Rye"];
+    let at = |make: fn(f64) -> Place, unit: f64| (0..20).map(|i| make(unit * f64::from(i))).collect();
+    match kind {
+        0 => (at(Place::Number, 2.5), (0..30).map(|i| 30 - i).collect()),
+        1 => (at(|v| Place::Date(19_000.0 + v), 73.0), vec![3; 30]),
+        2 => (towns.map(|t| Place::Level(t.into())).into(), vec![40, 30, 7, 1]),
+        _ => (at(Place::Clock, 0.05), (0..30).map(|i| i * i % 7).collect()),
+    }
+}
+
+/// Effects of the first four columns, a pair, and up to two rows.
+fn explanation(target: &str, classes: &[&str], columns: &[&str], rows: usize) -> Explanation {
+    let effect = |(kind, column): (usize, &&str)| {
+        let (at, rows) = places(kind);
+        let wave = |i: usize, k: usize| (0.3 * i as f64 + k as f64).sin();
+        let curve = |(k, class): (usize, &&str)| {
+            let (middle, size) = if class.is_empty() { (35.0, 12.0) } else { (0.3, 0.2) };
+            let band = |d: f64| if class.is_empty() { vec![d; at.len()] } else { Vec::new() };
+            let mean = (0..at.len()).map(|i| middle + size * wave(i, k)).collect();
+            Curve { class: class.to_string(), mean, model: band(2.0), total: band(6.0) }
+        };
+        let classes = if classes.is_empty() { &[""][..] } else { classes };
+        let curves = classes.iter().enumerate().map(curve).collect();
+        Effect { column: column.to_string(), at, rows, curves }
+    };
+    let of = |kind: usize| (columns[kind].to_string(), places(kind).0);
+    let (first, second) = (of(2), of(0));
+    let cells = first.1.len() * second.1.len();
+    let pair = Pair {
+        mean: (0..cells).map(|i| 30.0 + (0.2 * i as f64).cos()).collect(),
+        rows: (0..cells).map(|i| i * i % 11).collect(),
+        columns: [first, second],
+        class: classes.first().map_or(String::new(), |c| c.to_string()),
+        share: 0.23,
+    };
+    let surprise = |point: usize| Surprise {
+        point,
+        row: Some(40 + point),
+        id: vec![("sample".into(), format!("S-{point}"))],
+        log_density: -8.0 + point as f64,
+        values: (0..4).map(|kind| (columns[kind].to_string(), places(kind).0[point].clone())).collect(),
+    };
+    let effects = columns.iter().take(4).enumerate().map(effect).collect();
+    Explanation {
+        target: target.into(),
+        effects,
+        pair: Some(pair),
+        surprises: (0..rows.min(2)).map(surprise).collect(),
     }
 }
 
@@ -197,6 +254,7 @@ pub fn classification(rows: usize, labels: &[&str]) -> Report {
         relevance: [("refractive index", 0.9), ("magnesium", 1.3), ("aluminium", 0.8), ("iron", 0.05), ("barium", 1.1)]
             .map(|(n, w)| (n.to_string(), w))
             .into(),
+        explanation: explanation("kind", &labels[..classes.min(3)], &["magnesium", "cast", "maker", "hour"], rows),
         settings: settings(),
         warnings: Vec::new(),
     }
@@ -222,6 +280,24 @@ pub fn awkward() -> Report {
         layer.gram.iter_mut().for_each(|v| *v *= -1.234_567e8);
         layer.spectrum = vec![1e-12, 3e250, f64::NAN, -1.0, 7.0];
         layer.note.push_str(&long);
+    }
+    report.explanation.target = long.clone();
+    for effect in &mut report.explanation.effects {
+        effect.column.push_str(&long);
+        for curve in &mut effect.curves {
+            curve.class.push_str(&long);
+        }
+    }
+    for (name, at) in report.explanation.pair.iter_mut().flat_map(|p| &mut p.columns) {
+        name.push_str(&long);
+        at.iter_mut().for_each(|p| {
+            if let Place::Level(text) = p {
+                text.push_str(&long);
+            }
+        });
+    }
+    for (column, _) in report.explanation.surprises.iter_mut().flat_map(|s| &mut s.values) {
+        column.push_str(&long);
     }
     report.warnings = vec![long.clone()];
     report.settings = vec![(long.clone(), long)];
