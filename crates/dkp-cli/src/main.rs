@@ -1,6 +1,7 @@
 //! The `dkp` command.
 
 mod bench;
+mod compare;
 mod config;
 mod demo;
 mod evaluate;
@@ -32,6 +33,7 @@ enum Command {
     Train(Box<train::Arguments>),
     Predict(predict::Arguments),
     Evaluate(evaluate::Arguments),
+    Compare(compare::Arguments),
     Inspect(inspect::Arguments),
     Report(report::Arguments),
     Demo(demo::Arguments),
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Command::Train(arguments) => train::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

@@ -93,7 +93,7 @@ fn begin(a: &Arguments, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
     let prepared = Order { data: data.to_path_buf(), out: out.clone(), config: config.clone() }.prepare(&fit)?;
     let inputs = [Some(data), config.table.test.as_deref(), a.config.as_deref()];
     check_distinct("--out", &out, &inputs.into_iter().flatten().collect::<Vec<_>>())?;
-    check_writable(&out)?;
+    check_writable("--out", &out)?;
     let order = Order::new(data, &out, config)?;
     say_data(say, &fit, &prepared);
     if out.exists() {
@@ -110,7 +110,7 @@ fn resume(a: &Arguments, folder: &Path, say: Say) -> anyhow::Result<(Fitted, Pat
     let fit = Fit { config: order.config.clone(), threads: a.threads, ..Fit::default() };
     let checkpoint = Checkpoint::open(folder, &fit.registry).context("--resume")?;
     let prepared = order.prepare(&fit)?;
-    check_writable(&order.out)?;
+    check_writable("--out", &order.out)?;
     say.line(&format!("going on from step {}", checkpoint.step()));
     let mut progress = Watcher::new(say, &prepared, checkpoint.step());
     let fitted = fit.resume(prepared, checkpoint, &mut |moment| progress.sees(moment));

@@ -34,6 +34,16 @@ pub enum Error {
         /// And of the other.
         second: &'static str,
     },
+    /// Two models that cannot be compared.
+    #[error("{first} and {other} have {what}")]
+    Unlike {
+        /// What one is called.
+        first: String,
+        /// And the other.
+        other: String,
+        /// What they differ by.
+        what: String,
+    },
     /// A table that cannot be learned from or judged by.
     #[error("{origin}{reason}")]
     Data {

@@ -25,6 +25,7 @@
 mod card;
 mod choice;
 mod columns;
+mod compare;
 mod confidence;
 mod config;
 mod effort;
@@ -44,8 +45,10 @@ mod settings;
 
 pub use card::{BoundParts, Calibrated, Card};
 pub use choice::AUTO;
+pub use compare::{Compared, Comparison, Difference, Entrant, compare};
 pub use config::{Choices, Config};
 pub use dkp::Registry;
+pub use dkp_report::Better;
 pub use dkp_table::{ReadOptions, Table, Values};
 pub use effort::Effort;
 pub use error::Error;

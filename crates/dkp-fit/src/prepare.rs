@@ -165,7 +165,7 @@ impl Fit {
 }
 
 /// The last part of a path: a model file says nothing of folders.
-fn origin_name(origin: &Origin) -> String {
+pub(crate) fn origin_name(origin: &Origin) -> String {
     let name = origin.path().and_then(|p| p.file_name());
     name.map_or("a table in memory".to_string(), |n| n.to_string_lossy().into_owned())
 }
