@@ -7,6 +7,7 @@ mod demo;
 mod evaluate;
 mod failure;
 mod flags;
+mod folds;
 mod inspect;
 mod interrupt;
 mod outputs;

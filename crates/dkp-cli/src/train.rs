@@ -2,9 +2,10 @@
 
 use crate::failure::run_failed;
 use crate::flags::{self, ModelFlags, RoleFlags};
+use crate::folds::FoldWatcher;
 use crate::interrupt;
 use crate::outputs::{check_distinct, check_writable};
-use crate::print::metric_lines;
+use crate::print::evaluation_lines;
 use crate::progress::{Progress, Say, Status};
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -65,6 +66,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
             "rows": { "trained": fitted.card.rows_trained, "held_out": fitted.card.rows_held_out },
             "bound": fitted.card.bound,
             "evaluation": fitted.card.evaluation,
+            "cross_validation": fitted.card.cross_validation,
         });
         crate::print::text(&format!("{result}\n"))?;
     } else if !say.quiet {
@@ -100,7 +102,7 @@ fn begin(a: &Arguments, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
         say.line(&format!("{} will be replaced", out.display()));
     }
     say.line("starting …");
-    let mut progress = Watcher::new(say, &prepared, 0);
+    let mut progress = FoldWatcher::new(say, &prepared, 0);
     let fitted = fit.train_in_files(prepared, &order, &mut |moment| progress.sees(moment));
     Ok((told(fitted, &folder)?, out))
 }
@@ -111,20 +113,26 @@ fn resume(a: &Arguments, folder: &Path, say: Say) -> anyhow::Result<(Fitted, Pat
     let checkpoint = Checkpoint::open(folder, &fit.registry).context("--resume")?;
     let prepared = order.prepare(&fit)?;
     check_writable("--out", &order.out)?;
-    say.line(&format!("going on from step {}", checkpoint.step()));
-    let mut progress = Watcher::new(say, &prepared, checkpoint.step());
+    match (prepared.folds.len(), checkpoint.step()) {
+        (folds @ 1.., 0) => say.line(&format!("going on after {} of {folds} folds", checkpoint.folds())),
+        (_, step) => say.line(&format!("going on from step {step}")),
+    }
+    let mut progress = FoldWatcher::new(say, &prepared, checkpoint.step());
     let fitted = fit.resume(prepared, checkpoint, &mut |moment| progress.sees(moment));
     Ok((told(fitted, folder)?, order.out))
 }
 
 /// Of a run that was stopped, how to go on.
 fn told(fitted: Result<Fitted, Error>, folder: &Path) -> anyhow::Result<Fitted> {
-    fitted.map_err(|error| match error {
-        Error::Stopped { step, .. } => {
-            let folder = folder.display();
-            run_failed(anyhow::anyhow!("stopped after step {step}; go on with `dkp train --resume {folder}`"))
-        }
-        other => other.into(),
+    fitted.map_err(|error| {
+        let place = match &error {
+            Error::Stopped { step, .. } => format!("after step {step}"),
+            Error::Fold { fold, folds, error } if matches!(**error, Error::Stopped { .. }) => {
+                format!("in fold {fold} of {folds}")
+            }
+            _ => return error.into(),
+        };
+        run_failed(anyhow::anyhow!("stopped {place}; go on with `dkp train --resume {}`", folder.display()))
     })
 }
 
@@ -174,6 +182,7 @@ impl Watcher {
                 (self.progress, self.status, self.training) = (None, None, true);
                 return true;
             }
+            Moment::Fold { .. } | Moment::FoldJudged { .. } => return true,
             Moment::Judge { done, rows } => {
                 interrupt::release();
                 self.progress.take();
@@ -195,9 +204,13 @@ impl Watcher {
 fn say_data(say: Say, fit: &Fit, prepared: &Prepared) {
     let card = &prepared.card;
     let plural = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
-    let held_out = if card.rows_held_out == 0 { "none".to_string() } else { card.rows_held_out.to_string() };
+    let held_out = match (prepared.folds.len(), card.rows_held_out) {
+        (folds @ 1.., _) => format!("in {folds} folds"),
+        (_, 0) => "none held out".to_string(),
+        (_, rows) => format!("{rows} held out"),
+    };
     say.line(&format!(
-        "{}: {} rows to learn from, {held_out} held out; {} from {}",
+        "{}: {} rows to learn from, {held_out}; {} from {}",
         card.data,
         card.rows_trained,
         plural(card.encoder.width(), "feature"),
@@ -221,9 +234,7 @@ fn summary(fitted: &Fitted, out: &Path) -> String {
     if let Some(calibration) = &fitted.card.calibration {
         text += &format!("{}\n", calibration.line);
     }
-    if let Some(metrics) = &fitted.card.evaluation {
-        text += &metric_lines(metrics, "held-out ");
-    }
+    text += &evaluation_lines(&fitted.card);
     let path = out.display();
     text + &format!("model written to {path}\nnext: dkp report {path}   or   dkp predict {path} DATA\n")
 }

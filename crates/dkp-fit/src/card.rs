@@ -1,6 +1,6 @@
 //! What a model file says of how the model came about and how tables are read for it.
 
-use crate::{FeatureScale, Metrics, Settings, Task};
+use crate::{CrossValidated, FeatureScale, Metrics, Settings, Task};
 use dkp::data::Scaler;
 use dkp::model::{Bound, Calibration};
 use dkp_table::{Decimal, Encoder, Kind, Notation, Target};
@@ -43,6 +43,10 @@ pub struct Card {
     pub bound: Option<BoundParts>,
     /// How good the predictions for held-out rows were.
     pub evaluation: Option<Metrics>,
+    /// Of a model that was cross-validated, in which way, and how the folds differ; its evaluation is then that of rows that it has learned from itself, by
+    /// models that had not.
+    #[serde(default)]
+    pub cross_validation: Option<CrossValidated>,
 }
 
 /// How sure predictions are.

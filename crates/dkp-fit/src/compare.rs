@@ -225,7 +225,11 @@ fn check_alike(first: &Entrant<'_>, other: &Entrant<'_>) -> Result<(), Error> {
     let (a, b) = (&first.fitted.card, &other.fitted.card);
     let differ = |what: String| Err(Error::Unlike { first: first.name.into(), other: other.name.into(), what });
     if (a.task, a.target_name()) != (b.task, b.target_name()) {
-        return differ(format!("{} and {}: only models of the same target compare", a.task_name(), b.task_name()));
+        return differ(format!(
+            "different tasks, {} and {}: only models of the same target compare",
+            a.task_name(),
+            b.task_name()
+        ));
     }
     match (a.labels(), b.labels()) {
         (Some(own), Some(others)) if own != others => {

@@ -1,8 +1,9 @@
 //! Training: from prepared data to a fitted model, watched.
 
 use crate::choice::AUTO;
-use crate::run::{Checkpoint, Order, Run};
-use crate::{Card, Choices, Config, Error, Fitted, Prepared, Roles};
+use crate::judge::Judged;
+use crate::run::{Checkpoint, Order, Run, Trained};
+use crate::{Card, Choices, Config, Error, Fitted, Metrics, Prepared, Roles};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::model::Model;
@@ -46,6 +47,22 @@ pub struct Fit {
 /// What a fit is doing.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'a> {
+    /// A fold of a cross-validation begins: what follows is about it, until it is judged.
+    Fold {
+        /// Its number, from 1.
+        fold: usize,
+        /// Of how many.
+        folds: usize,
+    },
+    /// A fold is judged; nothing is told of one of which there is nothing to judge. The answer does not count.
+    FoldJudged {
+        /// Its number.
+        fold: usize,
+        /// Of how many.
+        folds: usize,
+        /// How good the predictions for its rows are.
+        metrics: Option<&'a Metrics>,
+    },
     /// The likelihood, or how often labels count, has been chosen: what it is better by.
     Noise(&'a str),
     /// A network is trained with this temperature, to find how sure to be of classes. The answer does not count.
@@ -100,7 +117,7 @@ impl Fit {
 
     /// The same with a folder for the course of training and for checkpoints; in the end the model is written.
     pub fn train_in_files(&self, prepared: Prepared, order: &Order, watch: Watch<'_>) -> Result<Fitted, Error> {
-        on_threads(self.threads, || self.drive(prepared, Keeping::Begin(order), watch))
+        on_threads(self.threads, || self.drive(prepared, Keeping::Begin(order.clone()), watch))
     }
 
     /// Goes on from a checkpoint, to the same bits as if the run had never stopped.
@@ -109,18 +126,37 @@ impl Fit {
         on_threads(self.threads, || self.drive(prepared, Keeping::Resume(Box::new(checkpoint)), watch))
     }
 
-    fn drive(&self, prepared: Prepared, keeping: Keeping<'_>, watch: Watch<'_>) -> Result<Fitted, Error> {
+    fn drive(&self, prepared: Prepared, keeping: Keeping, watch: Watch<'_>) -> Result<Fitted, Error> {
+        self.learn(prepared, keeping, watch).map(|(fitted, _)| fitted)
+    }
+
+    /// The model, and the rows that were held out from it.
+    pub(crate) fn learn(
+        &self,
+        prepared: Prepared,
+        keeping: Keeping,
+        watch: Watch<'_>,
+    ) -> Result<(Fitted, Option<Judged>), Error> {
         let digest = prepared.digest();
-        let Prepared { train, held_out, mut card } = prepared;
-        match &keeping {
-            Keeping::Resume(checkpoint) => checkpoint.decided.clone().restore(&mut card),
-            _ => self.find_confidence(&mut card, &train, watch)?,
+        let Prepared { train, held_out, mut card, folds } = prepared;
+        let validated = self.cross_validate(folds, &train, &card, (&keeping, &digest), watch)?;
+        let (order, trained) = match keeping {
+            Keeping::Nothing => (None, None),
+            Keeping::Begin(order) => (Some((Order::folder_for(&order.out), order)), None),
+            Keeping::Resume(c) => (Some((c.folder, c.order)), c.trained),
+        };
+        match &trained {
+            Some(trained) => trained.decided.clone().restore(&mut card),
+            None => self.find_confidence(&mut card, &train, watch)?,
         }
         let (train, kept) = card.settings.kept(&self.registry, train);
-        let (mut model, state, mut run) = match keeping {
-            Keeping::Nothing => (self.start(&mut card, &train, watch)?, None, None),
-            Keeping::Begin(order) => (self.start(&mut card, &train, watch)?, None, Some(Run::begin(order)?)),
-            Keeping::Resume(checkpoint) => (checkpoint.model, Some(checkpoint.state), Some(checkpoint.run)),
+        let (mut model, state, mut run) = match trained {
+            Some(Trained { model, state, run, .. }) => (model, Some(state), Some(run)),
+            None => (
+                self.start(&mut card, &train, watch)?,
+                None,
+                order.map(|(folder, order)| Run::begin(&folder, &order)).transpose()?,
+            ),
         };
         let options = card.settings.train_options();
         let mut course = run.as_mut().map_or(Course::default(), |run| std::mem::take(&mut run.course));
@@ -156,14 +192,17 @@ impl Fit {
         let rows = held_out.as_ref().map_or(0, Dataset::points);
         watch(Moment::Judge { done: 0, rows });
         let alike = self.config.table.group.is_none() && self.config.table.time.is_none();
-        fitted.conclude(&train, kept.as_ref(), alike, held_out.as_ref(), &mut |done| {
+        let judged = fitted.conclude(&train, kept.as_ref(), alike, held_out.as_ref(), &mut |done| {
             watch(Moment::Judge { done, rows });
         })?;
+        if let Some(validated) = validated {
+            validated.become_evaluation_of(&mut fitted);
+        }
         if let Some(run) = run {
             fitted.save(run.out())?;
             run.forget_checkpoint();
         }
-        Ok(fitted)
+        Ok((fitted, judged))
     }
 
     /// The model before its first step; where the likelihood was open, it is no longer.
@@ -192,9 +231,9 @@ impl Fit {
 }
 
 /// What a fit writes on the way.
-enum Keeping<'a> {
+pub(crate) enum Keeping {
     Nothing,
-    Begin(&'a Order),
+    Begin(Order),
     Resume(Box<Checkpoint>),
 }
 

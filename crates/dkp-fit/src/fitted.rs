@@ -185,7 +185,7 @@ impl Fitted {
         alike: bool,
         held_out: Option<&Dataset>,
         watch: &mut dyn FnMut(usize),
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Judged>, Error> {
         let draws = (BOUND_WORK / train.points()).clamp(2, 100);
         let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
         self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
@@ -197,17 +197,18 @@ impl Fitted {
             }
             None => {}
         }
-        if let Some(judged) = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten() {
+        let judged = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten();
+        if let (Some(judged), Some(rows)) = (&judged, held_out) {
             self.card.evaluation = Some(judged.metrics());
             let kept = judged.kept();
-            self.tensors.extend(held_out.and_then(|rows| noise_column(&self.card, rows, &kept)));
+            self.tensors.extend(noise_column(&self.card, rows, &kept));
             self.tensors.extend(kept);
         }
-        Ok(())
+        Ok(judged)
     }
 
     /// Judges rows in their order, some at a time; none if there are none.
-    fn judge(&self, rows: &Dataset, watch: &mut dyn FnMut(usize)) -> Result<Option<Judged>, Error> {
+    pub(crate) fn judge(&self, rows: &Dataset, watch: &mut dyn FnMut(usize)) -> Result<Option<Judged>, Error> {
         let (draws, seed) = (self.card.settings.evaluation_draws as usize, self.card.settings.seed);
         let (x, mut all) = (rows.inputs(), None);
         for first in (0..rows.points()).step_by(JUDGED_ROWS) {

@@ -21,6 +21,8 @@ pub struct Report {
     pub trace: Vec<TracePoint>,
     /// Predictions for rows that it did not learn from.
     pub evaluation: Option<Evaluation>,
+    /// How rows that it has learned from were judged all the same, if they were.
+    pub cross_validation: String,
     /// What its layers learned.
     pub layers: Vec<LayerMatrix>,
     /// Feature and weight: how strongly the input depends on each. Signs do not matter.

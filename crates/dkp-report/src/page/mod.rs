@@ -70,6 +70,9 @@ fn sections(report: &Report) -> Vec<Section> {
             classification::body(target, labels, points, metrics)
         }
     };
+    let validation = &report.cross_validation;
+    let validation = if validation.is_empty() { String::new() } else { lead(validation) };
+    let evaluation = validation + &evaluation;
     vec![
         Section { id: "summary", heading: "Summary", body: summary },
         Section { id: "predictions", heading: "Predictions", body: evaluation },
