@@ -185,15 +185,15 @@ impl Comparison {
             Task::Regression => format!("regression of {}", self.target),
             Task::Classification => format!("classification of {}", self.target),
         };
-        let left_out = Some(self.left_out()).filter(|l| !l.is_empty()).map(|l| format!("Rows are {l}."));
         dkp_report::Comparison {
             title: format!("{}: {} models compared", self.data, self.models.len()),
             data: self.data.clone(),
             task,
             rows: self.rows,
+            left_out: self.left_out(),
             models: self.models.iter().map(contender).collect(),
             measures: self.measures().into_iter().map(measure).collect(),
-            warnings: self.warnings.iter().cloned().chain(left_out).collect(),
+            warnings: self.warnings.clone(),
         }
     }
 }

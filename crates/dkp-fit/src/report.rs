@@ -69,7 +69,10 @@ impl Fitted {
                 .chain(card.notes.iter().map(|n| ("table".to_string(), n.clone())))
                 .collect(),
             cross_validation: card.cross_validation.as_ref().map_or(String::new(), |v| {
-                format!("{} The model itself has learned from all rows.", sentence(&v.line))
+                format!(
+                    "{} What follows is about their models; that of this page has learned from all rows.",
+                    sentence(&v.line)
+                )
             }),
             warnings: warnings(card),
         })

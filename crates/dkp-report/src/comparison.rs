@@ -11,6 +11,8 @@ pub struct Comparison {
     pub task: String,
     /// Rows that they are judged by.
     pub rows: usize,
+    /// Those that are not, and why.
+    pub left_out: String,
     /// The models; others are compared with the first.
     pub models: Vec<Contender>,
     /// What is measured.

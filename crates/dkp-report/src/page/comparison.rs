@@ -13,6 +13,8 @@ const DIGITS: i32 = 3;
 /// Several models as one HTML file.
 pub fn comparison_html(comparison: &Comparison) -> String {
     let rows = count(comparison.rows, "row");
+    let left_out = &comparison.left_out;
+    let rows = if left_out.is_empty() { rows } else { format!("{rows} ({left_out})") };
     let facts = [("Data", comparison.data.as_str()), ("Task", &comparison.task), ("Judged by", &rows)];
     let sections = [
         Section { id: "models", heading: "Models", body: models(&comparison.models) },
@@ -90,7 +92,7 @@ fn picture(measure: &Measure, first: &str, others: &[Contender]) -> Option<Strin
     let chart = IntervalChart {
         title: title.clone(),
         description: caption.clone(),
-        x: Axis::new(format!("{} less that of {first}", measure.name)),
+        x: Axis::new(format!("difference to {first}")),
         rows: known.iter().map(row).collect(),
     };
     Some(figure(&title, &chart.inline(), &caption))
