@@ -7,7 +7,7 @@ use crate::progress::{Say, Status};
 use crate::report;
 use anyhow::bail;
 use clap::Args;
-use dkp_fit::{Compared, Comparison, EVALUATION_DRAWS, Entrant, Explained, Fitted, Table, compare, on_threads};
+use dkp_fit::{Compared, Comparison, EVALUATION_DRAWS, Entrant, Error, Explained, Fitted, Table, compare, on_threads};
 use dkp_table::STANDARD;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,11 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         .collect();
     let mut status = Status::new(Say { quiet: a.json });
     let watch = |place: usize, rows: usize| status.tell(format!("{}: {rows} rows judged", names[place]));
-    let comparison = on_threads(a.threads, || compare(&entrants, a.draws as usize, a.seed, watch))?;
+    let comparison = on_threads(a.threads, || compare(&entrants, a.draws as usize, a.seed, watch));
+    let comparison = comparison.map_err(|error| match error {
+        Error::FarRow { .. } => anyhow::Error::from(error).context(a.data.display().to_string()),
+        other => other.into(),
+    })?;
     drop(status);
     for model in &comparison.models {
         warn_of(&model.unfamiliar);

@@ -297,7 +297,7 @@ fn folds_that_cannot_be_learned_from() {
     refused_table(
         format!("x,y\n{rows}"),
         &["--folds", "4"],
-        "dkp: fold 4 of 4: t.csv: the target \"y\" is a in all training rows: there is nothing to learn",
+        "dkp: fold 1 of 4: t.csv: the target \"y\" is a in all training rows: there is nothing to learn; fewer folds leave more",
     );
 }
 
@@ -318,6 +318,8 @@ fn models_that_do_not_compare() {
     place.write("untold.csv", "rooms,area,town,lift,price\n1,50,Bath,true,\n");
     let untold = "untold.csv: column \"price\": there is no known target that all models can be judged by";
     refused(&place, &compare(&["flats.dkp", "untold.csv"]), 2, untold);
+    place.write("far.csv", "rooms,area,town,lift,price\n1,50,Bath,true,9\n2,1e200,Bath,true,9\n");
+    refused(&place, &compare(&["flats.dkp", "far.csv"]), 2, "dkp: far.csv: row 2: there is no prediction");
     refused(&place, &compare(&["flats.dkp", "flats.csv", "--report", "no/such/r.html"]), 1, "--report no/such/r.html");
     refused(&place, &compare(&["flats.dkp", "flats.csv", "--report", "flats.dkp"]), 2, "which is read");
 }

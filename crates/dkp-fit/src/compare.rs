@@ -103,7 +103,7 @@ pub fn compare(
     let total = targets[0].values.len();
     let counts: Vec<bool> = (0..total).map(|n| targets.iter().all(|t| !t.values[n].is_nan())).collect();
     let rows = counts.iter().filter(|counts| **counts).count();
-    let unseen_classes = (0..total).filter(|n| targets.iter().any(|t| t.unseen.contains(n))).count();
+    let unseen_classes = (0..total).filter(|n| targets.iter().any(|t| t.unseen.binary_search(n).is_ok())).count();
     let (card, origin) = (&first.fitted.card, first.table.origin());
     if rows == 0 {
         let reason =

@@ -82,8 +82,13 @@ impl Fit {
         let mut prepared = self.prepare_rows(&source, &all)?;
         let folds = folds(&source.whole, roles, count, seed)?;
         let fold = |(i, rows): (usize, &Split)| {
-            let error = |error: Error| error.in_fold(i + 1, count);
-            self.prepare_fold(&source, rows).map_err(error)
+            let too_few = |error: Error| match error {
+                Error::Data { origin, reason } => {
+                    Error::data(&origin, format!("{reason}; fewer folds leave more rows to learn from"))
+                }
+                other => other,
+            };
+            self.prepare_fold(&source, rows).map_err(|error| too_few(error).in_fold(i + 1, count))
         };
         prepared.folds = folds.iter().enumerate().map(fold).collect::<Result<_, Error>>()?;
         Ok(prepared)

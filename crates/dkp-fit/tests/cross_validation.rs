@@ -241,7 +241,10 @@ fn mistakes_name_the_fold() {
         fit.run(&table).err().unwrap().to_string()
     };
     let said = message(&fit, &[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0]);
-    assert_eq!(said, "fold 2 of 2: 1 row with a known target \"y\" to learn from; at least 2 are needed");
+    assert_eq!(
+        said,
+        "fold 2 of 2: 1 row with a known target \"y\" to learn from; at least 2 are needed; fewer folds leave more rows to learn from"
+    );
     assert_eq!(message(&fit, &[1.0], &[1.0]), "1 row with a known target \"y\" to learn from; at least 2 are needed");
     fit.config.table.folds = Some(4);
     let said = message(&fit, &[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0]);
