@@ -77,7 +77,7 @@ impl Fit {
         folds: Vec<Fold>,
         train: &Dataset,
         card: &Card,
-        (keeping, digest): (&Keeping, &str),
+        (keeping, digest): (&Keeping<'_>, &str),
         watch: Watch<'_>,
     ) -> Result<Option<Validated>, Error> {
         let count = folds.len();

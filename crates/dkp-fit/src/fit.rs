@@ -112,29 +112,25 @@ impl Fit {
 
     /// From prepared data to a fitted model.
     pub fn train(&self, prepared: Prepared, watch: Watch<'_>) -> Result<Fitted, Error> {
-        on_threads(self.threads, || self.drive(prepared, Keeping::Nothing, watch))
+        on_threads(self.threads, || Ok(self.learn(prepared, Keeping::Nothing, watch)?.0))
     }
 
     /// The same with a folder for the course of training and for checkpoints; in the end the model is written.
     pub fn train_in_files(&self, prepared: Prepared, order: &Order, watch: Watch<'_>) -> Result<Fitted, Error> {
-        on_threads(self.threads, || self.drive(prepared, Keeping::Begin(order.clone()), watch))
+        on_threads(self.threads, || Ok(self.learn(prepared, Keeping::Begin(order), watch)?.0))
     }
 
     /// Goes on from a checkpoint, to the same bits as if the run had never stopped.
     pub fn resume(&self, prepared: Prepared, checkpoint: Checkpoint, watch: Watch<'_>) -> Result<Fitted, Error> {
         checkpoint.check(&prepared)?;
-        on_threads(self.threads, || self.drive(prepared, Keeping::Resume(Box::new(checkpoint)), watch))
-    }
-
-    fn drive(&self, prepared: Prepared, keeping: Keeping, watch: Watch<'_>) -> Result<Fitted, Error> {
-        self.learn(prepared, keeping, watch).map(|(fitted, _)| fitted)
+        on_threads(self.threads, || Ok(self.learn(prepared, Keeping::Resume(Box::new(checkpoint)), watch)?.0))
     }
 
     /// The model, and the rows that were held out from it.
     pub(crate) fn learn(
         &self,
         prepared: Prepared,
-        keeping: Keeping,
+        keeping: Keeping<'_>,
         watch: Watch<'_>,
     ) -> Result<(Fitted, Option<Judged>), Error> {
         let digest = prepared.digest();
@@ -142,7 +138,7 @@ impl Fit {
         let validated = self.cross_validate(folds, &train, &card, (&keeping, &digest), watch)?;
         let (order, trained) = match keeping {
             Keeping::Nothing => (None, None),
-            Keeping::Begin(order) => (Some((Order::folder_for(&order.out), order)), None),
+            Keeping::Begin(order) => (Some((Order::folder_for(&order.out), order.clone())), None),
             Keeping::Resume(c) => (Some((c.folder, c.order)), c.trained),
         };
         match &trained {
@@ -231,9 +227,9 @@ impl Fit {
 }
 
 /// What a fit writes on the way.
-pub(crate) enum Keeping {
+pub(crate) enum Keeping<'a> {
     Nothing,
-    Begin(Order),
+    Begin(&'a Order),
     Resume(Box<Checkpoint>),
 }
 

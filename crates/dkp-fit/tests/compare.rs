@@ -112,7 +112,7 @@ fn only_rows_that_all_can_judge_count() {
     let error = compared(&[("a", &a, &unknown), ("b", &b, &unknown)]).unwrap_err().to_string();
     assert_eq!(error, "column \"kind\": there is no known target that all models can be judged by");
 
-    let three = |i: usize| Some(if i % 7 == 0 { "ruin" } else { kind(i) });
+    let three = |i: usize| Some(if i.is_multiple_of(7) { "ruin" } else { kind(i) });
     let c = fit(0).run(&kinds(0..ROWS, &three)).unwrap();
     let error = compared(&[("a", &a, &whole), ("c", &c, &whole)]).unwrap_err().to_string();
     assert_eq!(

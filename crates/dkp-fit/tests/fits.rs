@@ -238,6 +238,7 @@ fn a_fit_is_watched_and_can_be_stopped() {
             Moment::Noise(line) => assert!(line.starts_with("noise"), "{line}"),
             Moment::Try(_) => panic!("prices are not classes"),
             Moment::ColdStart(error) => panic!("{error}"),
+            Moment::Fold { .. } | Moment::FoldJudged { .. } => panic!("there are no folds"),
         }
         true
     };

@@ -132,7 +132,7 @@ mod tests {
         assert!(held_out(&folds, 80).iter().all(|&n| n <= 1));
         assert!((10..=22).contains(&folds[0].train.len()), "{}", folds[0].train.len());
         // lengths that are far from even, and as few times as can be
-        let times = [[0.0].repeat(2), [1.0].repeat(40), [2.0].repeat(3), [3.0].repeat(1)].concat();
+        let times = [[0.0].repeat(2), [1.0].repeat(40), [2.0].repeat(3), vec![3.0]].concat();
         let sizes = |folds: &[Split]| folds.iter().map(|f| f.held_out.len()).collect::<Vec<_>>();
         assert_eq!(sizes(&Split::folds_by_time(&times, 3).unwrap()), [40, 3, 1]);
         assert_eq!(Split::folds_by_time(&times, 4), None);
