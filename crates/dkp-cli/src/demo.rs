@@ -54,7 +54,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let fitted = best.context("no model was trained")?;
     let (model, page) = (a.out.join("red-wine.dkp"), a.out.join("red-wine.html"));
     fitted.save(&model)?;
-    report::write(&fitted.report()?, &page)?;
+    report::write(&dkp_report::html(&fitted.report()?), "--out", &page)?;
     let held_out = format!("on {} wines held out", fitted.card.rows_held_out);
     let head = format!("{held_out:<30} {:>14} {:>8} {:>14}", "log-likelihood", "RMSE", "in 90 % interval");
     let (model, page) = (model.display(), page.display());

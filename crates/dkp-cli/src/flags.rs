@@ -47,6 +47,10 @@ pub struct RoleFlags {
     #[arg(long, value_name = "FRACTION")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holdout: Option<f64>,
+    /// Cross-validate, for small tables: rows are divided in K folds, each is judged by a model of the others (with --time, of earlier rows), and the model itself learns from all rows.
+    #[arg(long, value_name = "K")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folds: Option<u64>,
     /// Hold out whole groups: rows that share a value of this column. It is not learned from.
     #[arg(long, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]

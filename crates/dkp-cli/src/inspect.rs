@@ -1,6 +1,6 @@
 //! `dkp inspect`: what a model is, what it was trained on, and what it learned.
 
-use crate::print::{self, metric_lines};
+use crate::print::{self, evaluation_lines};
 use clap::Args;
 use dkp_fit::Fitted;
 use serde_json::json;
@@ -28,6 +28,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
             "data": card.data, "task": card.task, "target": card.target_name(), "classes": card.labels(),
             "rows": { "trained": card.rows_trained, "held_out": card.rows_held_out },
             "settings": card.settings, "calibration": card.calibration, "bound": card.bound, "evaluation": card.evaluation,
+            "cross_validation": card.cross_validation,
             "relevance": map(relevance), "learned": map(numbers),
         });
         return print::text(&format!("{object}\n"));
@@ -67,9 +68,9 @@ fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)])
         let bar = "█".repeat((40.0 * share).round() as usize);
         out += &format!("  {column:<24} {:>5.1} %  {bar}\n", 100.0 * share);
     }
-    match &card.evaluation {
-        Some(metrics) => out + "\n" + &metric_lines(metrics, "held-out "),
-        None => out,
+    match evaluation_lines(card) {
+        lines if lines.is_empty() => out,
+        lines => out + "\n" + &lines,
     }
 }
 

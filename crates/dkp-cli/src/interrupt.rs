@@ -25,7 +25,8 @@ pub fn install() {
 
 /// From now on Ctrl-C is a request; a second one ends the program.
 pub fn watch() {
-    STATE.store(WATCHED, Ordering::SeqCst);
+    // one that has come is not forgotten
+    let _ = STATE.compare_exchange(END, WATCHED, Ordering::SeqCst, Ordering::SeqCst);
 }
 
 /// Whether it was pressed.

@@ -1,11 +1,13 @@
 //! The `dkp` command.
 
 mod bench;
+mod compare;
 mod config;
 mod demo;
 mod evaluate;
 mod failure;
 mod flags;
+mod folds;
 mod inspect;
 mod interrupt;
 mod outputs;
@@ -32,6 +34,7 @@ enum Command {
     Train(Box<train::Arguments>),
     Predict(predict::Arguments),
     Evaluate(evaluate::Arguments),
+    Compare(compare::Arguments),
     Inspect(inspect::Arguments),
     Report(report::Arguments),
     Demo(demo::Arguments),
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Train(arguments) => train::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

@@ -16,9 +16,9 @@ pub fn check_distinct(flag: &str, out: &Path, inputs: &[&Path]) -> anyhow::Resul
     }
 }
 
-/// Whether a file can be made there, before hours are spent.
-pub fn check_writable(out: &Path) -> anyhow::Result<()> {
-    let place = || format!("--out {}", out.display());
+/// Whether a file can be made where a flag says, before hours are spent.
+pub fn check_writable(flag: &str, out: &Path) -> anyhow::Result<()> {
+    let place = || format!("{flag} {}", out.display());
     if out.is_dir() {
         return Err(run_failed(anyhow::anyhow!("{}: this is a folder", place())));
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::run_failed;
 use anyhow::Context as _;
-use dkp_fit::Metrics;
+use dkp_fit::{Card, Metrics};
 use dkp_table::Unfamiliar;
 use std::io::Write as _;
 
@@ -16,6 +16,18 @@ pub fn metric_lines(metrics: &Metrics, which: &str) -> String {
     let rows = metrics.rows();
     let head = format!("on {rows} {which}{}:\n", if rows == 1 { "row" } else { "rows" });
     let line = |m: dkp_fit::Explained| format!("  {:<17} {:>9}  {}\n", m.name, m.value, m.meaning);
+    head + &metrics.explained().into_iter().map(line).collect::<String>()
+}
+
+/// How good a model was on rows that it, or models of other folds, had not learned from; nothing if there were none.
+pub fn evaluation_lines(card: &Card) -> String {
+    let Some(metrics) = &card.evaluation else { return String::new() };
+    let Some(validated) = &card.cross_validation else { return metric_lines(metrics, "held-out ") };
+    let line = |m: dkp_fit::Explained| {
+        let over_folds = validated.written(&m).unwrap_or_default();
+        format!("  {:<17} {:>9}  {over_folds:>18}  {}\n", m.name, m.value, m.meaning)
+    };
+    let head = format!("{}\non {} rows, and the mean of folds ± its standard error:\n", validated.line, metrics.rows());
     head + &metrics.explained().into_iter().map(line).collect::<String>()
 }
 

@@ -6,7 +6,6 @@ use anyhow::Context as _;
 use clap::Args;
 use dkp::file::write_atomically;
 use dkp_fit::{Fitted, report_of_run};
-use dkp_report::Report;
 use std::path::{Path, PathBuf};
 
 /// Write a report about a model, or about a run that is still going on, as one HTML file.
@@ -26,15 +25,14 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let out = a.out.clone().unwrap_or_else(|| a.subject.with_extension("html"));
     check_distinct("--out", &out, &[&a.subject])?;
     let page = if a.subject.is_dir() { report_of_run(&a.subject)? } else { Fitted::load(&a.subject)?.report()? };
-    write(&page, &out)?;
+    write(&dkp_report::html(&page), "--out", &out)?;
     if !a.quiet {
         eprintln!("report written to {}", out.display());
     }
     Ok(())
 }
 
-pub fn write(report: &Report, out: &Path) -> anyhow::Result<()> {
-    write_atomically(out, dkp_report::html(report).as_bytes())
-        .with_context(|| format!("--out {}", out.display()))
-        .map_err(run_failed)
+/// Writes a page to where a flag says.
+pub fn write(page: &str, flag: &str, out: &Path) -> anyhow::Result<()> {
+    write_atomically(out, page.as_bytes()).with_context(|| format!("{flag} {}", out.display())).map_err(run_failed)
 }

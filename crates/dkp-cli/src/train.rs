@@ -2,9 +2,10 @@
 
 use crate::failure::run_failed;
 use crate::flags::{self, ModelFlags, RoleFlags};
+use crate::folds::FoldWatcher;
 use crate::interrupt;
 use crate::outputs::{check_distinct, check_writable};
-use crate::print::metric_lines;
+use crate::print::evaluation_lines;
 use crate::progress::{Progress, Say, Status, duration, peak_memory};
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -66,6 +67,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
             "rows": { "trained": fitted.card.rows_trained, "held_out": fitted.card.rows_held_out },
             "bound": fitted.card.bound,
             "evaluation": fitted.card.evaluation,
+            "cross_validation": fitted.card.cross_validation,
         });
         crate::print::text(&format!("{result}\n"))?;
     } else if !say.quiet {
@@ -95,7 +97,7 @@ fn begin(a: &Arguments, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
     let prepared = Order { data: data.to_path_buf(), out: out.clone(), config: config.clone() }.prepare(&fit)?;
     let inputs = [Some(data), config.table.target_file.as_deref(), config.table.test.as_deref(), a.config.as_deref()];
     check_distinct("--out", &out, &inputs.into_iter().flatten().collect::<Vec<_>>())?;
-    check_writable(&out)?;
+    check_writable("--out", &out)?;
     let order = Order::new(data, &out, config)?;
     say_data(say, &fit, &prepared);
     if out.exists() {
@@ -104,7 +106,7 @@ fn begin(a: &Arguments, say: Say) -> anyhow::Result<(Fitted, PathBuf)> {
     if !say.quiet {
         say_estimate(say, &fit, &prepared);
     }
-    let mut progress = Watcher::new(say, &prepared, 0);
+    let mut progress = FoldWatcher::new(say, &prepared, 0);
     let fitted = fit.train_in_files(prepared, &order, &mut |moment| progress.sees(moment));
     Ok((told(fitted, &folder)?, out))
 }
@@ -114,24 +116,30 @@ fn resume(a: &Arguments, folder: &Path, say: Say) -> anyhow::Result<(Fitted, Pat
     let fit = Fit { config: order.config.clone(), threads: a.threads, ..Fit::default() };
     let checkpoint = Checkpoint::open(folder, &fit.registry).context("--resume")?;
     let prepared = order.prepare(&fit)?;
-    check_writable(&order.out)?;
-    say.line(&format!("going on from step {}", checkpoint.step()));
-    let mut progress = Watcher::new(say, &prepared, checkpoint.step());
+    check_writable("--out", &order.out)?;
+    match (prepared.folds.len(), checkpoint.step()) {
+        (folds @ 1.., 0) => say.line(&format!("going on after {} of {folds} folds", checkpoint.folds())),
+        (_, step) => say.line(&format!("going on from step {step}")),
+    }
+    let mut progress = FoldWatcher::new(say, &prepared, checkpoint.step());
     let fitted = fit.resume(prepared, checkpoint, &mut |moment| progress.sees(moment));
     Ok((told(fitted, folder)?, order.out))
 }
 
 /// Of a run that was stopped, how to go on.
 fn told(fitted: Result<Fitted, Error>, folder: &Path) -> anyhow::Result<Fitted> {
-    fitted.map_err(|error| match error {
-        Error::Stopped { folder: None, .. } => {
-            run_failed(anyhow::anyhow!("stopped before the model's first step; nothing was written"))
-        }
-        Error::Stopped { step, .. } => {
-            let folder = folder.display();
-            run_failed(anyhow::anyhow!("stopped after step {step}; go on with `dkp train --resume {folder}`"))
-        }
-        other => other.into(),
+    fitted.map_err(|error| {
+        let place = match &error {
+            Error::Stopped { folder: None, .. } => {
+                return run_failed(anyhow::anyhow!("stopped before the model's first step; nothing was written"));
+            }
+            Error::Stopped { step, .. } => format!("after step {step}"),
+            Error::Fold { fold, folds, error } if matches!(**error, Error::Stopped { .. }) => {
+                format!("in fold {fold} of {folds}")
+            }
+            _ => return error.into(),
+        };
+        run_failed(anyhow::anyhow!("stopped {place}; go on with `dkp train --resume {}`", folder.display()))
     })
 }
 
@@ -179,6 +187,7 @@ impl Watcher {
                 let first = self.first;
                 self.progress.get_or_insert_with(|| Progress::new(say, first, steps)).step(step, self.log_unit);
             }
+            Moment::Fold { .. } | Moment::FoldJudged { .. } => return true,
             Moment::Judge { done, rows } => {
                 self.progress = None;
                 self.tell(if rows > 0 { format!("judging {done} of {rows} held-out rows") } else { "judging".into() });
@@ -197,9 +206,13 @@ impl Watcher {
 fn say_data(say: Say, fit: &Fit, prepared: &Prepared) {
     let card = &prepared.card;
     let plural = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
-    let held_out = if card.rows_held_out == 0 { "none".to_string() } else { card.rows_held_out.to_string() };
+    let held_out = match (prepared.folds.len(), card.rows_held_out) {
+        (folds @ 1.., _) => format!("in {folds} folds"),
+        (_, 0) => "none held out".to_string(),
+        (_, rows) => format!("{rows} held out"),
+    };
     say.line(&format!(
-        "{}: {} rows to learn from, {held_out} held out; {} from {}",
+        "{}: {} rows to learn from, {held_out}; {} from {}",
         card.data,
         card.rows_trained,
         plural(card.encoder.width(), "feature"),
@@ -233,9 +246,7 @@ fn summary(fitted: &Fitted, out: &Path) -> String {
     if let Some(calibration) = &fitted.card.calibration {
         text += &format!("{}\n", calibration.line);
     }
-    if let Some(metrics) = &fitted.card.evaluation {
-        text += &metric_lines(metrics, "held-out ");
-    }
+    text += &evaluation_lines(&fitted.card);
     let path = out.display();
     text + &format!("model written to {path}\nnext: dkp report {path}   or   dkp predict {path} DATA\n")
 }

@@ -144,6 +144,15 @@ fn flags_that_make_no_sense() {
     };
     with(&["--group", "town", "--time", "rooms"], "--group and --time both say which rows are held out");
     with(&["--test", "t.csv", "--holdout", "0.2"], "--test and --holdout both say which rows are held out");
+    with(&["--folds", "3", "--test", "t.csv"], "--folds and --test both say which rows are held out");
+    with(&["--folds", "3", "--holdout", "0.2"], "--folds and --holdout both say which rows are held out");
+    with(&["--folds", "1"], "--folds must be from 2 to 1000");
+    with(&["--folds", "121"], "--folds 121: t.csv: there are 120 rows with a known target");
+    with(&["--folds", "4", "--group", "town"], "--folds 4: t.csv: there are fewer groups in column \"town\"");
+    with(
+        &["--folds", "5", "--time", "rooms"],
+        "--folds 5: t.csv: column \"rooms\" must have 6 different times or more",
+    );
     with(&["--holdout", "1.5"], "--holdout must be at least 0 and less than 1");
     with(&["--rate=-1"], "--rate must be positive");
     with(&["--rate", "fast"], "invalid value 'fast' for '--rate <RATE>'");
@@ -276,6 +285,39 @@ fn tables_that_do_not_fit_the_model() {
         2,
         "negative.csv: row 2, column \"rooms\": -2 must be a whole number",
     );
+}
+
+#[test]
+fn folds_that_cannot_be_learned_from() {
+    let rows = "1,a\n2,b\n3,a\n4,a\n";
+    refused_table(
+        format!("x,y\n{rows}"),
+        &["--folds", "4"],
+        "dkp: fold 1 of 4: t.csv: the target \"y\" is a in all training rows: there is nothing to learn; fewer folds leave more",
+    );
+}
+
+#[test]
+fn models_that_do_not_compare() {
+    let place = trained();
+    let other = ["train", "flats.csv", "--target", "kind", "--ignore", "id,sold,price", "--out", "kind.dkp", "--quiet"];
+    place.done(&[&other[..], &SMALL].concat());
+    let compare = |rest: &[&'static str]| [&["compare", "flats.dkp"], rest].concat();
+    let tasks = "flats.dkp and kind.dkp have different tasks, regression of price and classification of kind";
+    refused(&place, &compare(&["kind.dkp", "flats.csv"]), 2, tasks);
+    refused(&place, &compare(&["flats.csv"]), 2, "2 values required");
+    refused(&place, &compare(&["no.dkp", "flats.csv"]), 2, "no.dkp: ");
+    refused(&place, &compare(&["flats.dkp", "no.csv"]), 2, "no.csv: there is no such file");
+    refused(&place, &compare(&["flats.dkp", "-"]), 2, "DATA -: each model reads the table in its own way");
+    place.write("lacking.csv", "rooms,area,town,lift\n1,50,Bath,true\n");
+    refused(&place, &compare(&["flats.dkp", "lacking.csv"]), 2, "lacking.csv: there is no column \"price\"");
+    place.write("untold.csv", "rooms,area,town,lift,price\n1,50,Bath,true,\n");
+    let untold = "untold.csv: column \"price\": there is no known target that all models can be judged by";
+    refused(&place, &compare(&["flats.dkp", "untold.csv"]), 2, untold);
+    place.write("far.csv", "rooms,area,town,lift,price\n1,50,Bath,true,9\n2,1e200,Bath,true,9\n");
+    refused(&place, &compare(&["flats.dkp", "far.csv"]), 2, "dkp: far.csv: row 2: there is no prediction");
+    refused(&place, &compare(&["flats.dkp", "flats.csv", "--report", "no/such/r.html"]), 1, "--report no/such/r.html");
+    refused(&place, &compare(&["flats.dkp", "flats.csv", "--report", "flats.dkp"]), 2, "which is read");
 }
 
 #[test]

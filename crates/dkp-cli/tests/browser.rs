@@ -37,22 +37,32 @@ fn the_report_of_a_real_model_is_drawn() {
         let flags = ["train", "flats.csv", "--target", target, "--ignore", ignored, "--quiet", "--out", "m.dkp"];
         place.done(&[&flags[..], &SMALL].concat());
         place.done(&["report", "m.dkp", "--quiet"]);
-        // the page forbids scripts: the measuring one is allowed in a copy
-        let page = place.text("m.html").replace("http-equiv=\"Content-Security-Policy\"", "name=\"policy\"");
-        place.write("measured.html", page.replace("</body>", &format!("{SCRIPT}</body>")));
-        for width in [500, 1200] {
-            let output = Command::new(&chromium)
-                .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"])
-                .arg(format!("--window-size={width},900"))
-                .arg(format!("file://{}", place.file("measured.html").display()))
-                .output()
-                .unwrap();
-            let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-            let title = dom.split("<title>").nth(1).and_then(|t| t.split("</title>").next()).unwrap_or_default();
-            let seen: serde_json::Value = serde_json::from_str(title).unwrap_or_else(|e| panic!("{e}: {title}"));
-            assert!(seen["charts"].as_u64().unwrap() >= 7, "{target} at {width}: {seen}");
-            assert!(seen["least"].as_u64().unwrap() >= 3, "{target} at {width}: {seen}");
-            assert_eq!(seen["wide"], false, "{target} at {width}: {seen}");
-        }
+        check(&chromium, &place, "m.html", 7);
+        // a name that is as long as names get
+        let name = "a_model_with_a_name_that_is_longer_than_any_column_of_a_table_on_a_phone.dkp";
+        place.write(name, place.read("m.dkp"));
+        place.done(&["compare", "m.dkp", name, "m.dkp", "m.dkp", "m.dkp", "flats.csv", "--report", "c.html"]);
+        check(&chromium, &place, "c.html", 3);
+    }
+}
+
+/// A page at two widths has so many charts at least, each drawn.
+fn check(chromium: &str, place: &Place, name: &str, charts: u64) {
+    // the page forbids scripts: the measuring one is allowed in a copy
+    let page = place.text(name).replace("http-equiv=\"Content-Security-Policy\"", "name=\"policy\"");
+    place.write("measured.html", page.replace("</body>", &format!("{SCRIPT}</body>")));
+    for width in [500, 1200] {
+        let output = Command::new(chromium)
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+            .arg(format!("--window-size={width},900"))
+            .arg(format!("file://{}", place.file("measured.html").display()))
+            .output()
+            .unwrap();
+        let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+        let title = dom.split("<title>").nth(1).and_then(|t| t.split("</title>").next()).unwrap_or_default();
+        let seen: serde_json::Value = serde_json::from_str(title).unwrap_or_else(|e| panic!("{e}: {title}"));
+        assert!(seen["charts"].as_u64().unwrap() >= charts, "{name} at {width}: {seen}");
+        assert!(seen["least"].as_u64().unwrap() >= 3, "{name} at {width}: {seen}");
+        assert_eq!(seen["wide"], false, "{name} at {width}: {seen}");
     }
 }

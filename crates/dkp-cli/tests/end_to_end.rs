@@ -438,9 +438,19 @@ fn the_demonstration_needs_no_data() {
 #[test]
 fn help_and_completions_are_there() {
     let place = Place::new();
-    for command in
-        ["train", "predict", "evaluate", "inspect", "report", "demo", "sample", "config", "bench", "completions"]
-    {
+    for command in [
+        "train",
+        "predict",
+        "evaluate",
+        "compare",
+        "inspect",
+        "report",
+        "demo",
+        "sample",
+        "config",
+        "bench",
+        "completions",
+    ] {
         let help = place.done(&[command, "--help"]).out;
         assert!(help.contains("Usage:"), "{command}");
     }

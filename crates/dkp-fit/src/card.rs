@@ -1,6 +1,6 @@
 //! What a model file says of how the model came about and how tables are read for it.
 
-use crate::{FeatureScale, Metrics, Settings, Task};
+use crate::{CrossValidated, FeatureScale, Metrics, Settings, Task};
 use dkp::data::Scaler;
 use dkp::model::{Bound, Calibration, Model};
 use dkp_report::Explanation;
@@ -47,6 +47,10 @@ pub struct Card {
     /// How predictions go with columns, and where they were wrong.
     #[serde(default)]
     pub explanation: Option<Explanation>,
+    /// Of a model that was cross-validated, in which way, and how the folds differ; its evaluation is then that of rows that it has learned from itself, by
+    /// models that had not.
+    #[serde(default)]
+    pub cross_validation: Option<CrossValidated>,
 }
 
 /// How sure predictions are.

@@ -3,6 +3,9 @@
 use crate::{Effort, Error, Roles};
 use serde::{Deserialize, Serialize};
 
+/// Folds of a cross-validation, at most.
+const MOST_FOLDS: u64 = 1000;
+
 /// The model and its training; fields without a value follow from the data ([`Settings`](crate::Settings) has them all).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -137,6 +140,13 @@ impl Config {
         let mut given = given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
         if let (Some(first), Some(second)) = (given.next(), given.next()) {
             return Err(Error::Both { first, second });
+        }
+        let others = [("test", t.test.is_some()), ("holdout", t.holdout.is_some())];
+        if let Some((second, _)) = others.into_iter().find(|(_, given)| *given && t.folds.is_some()) {
+            return Err(Error::Both { first: "folds", second });
+        }
+        if t.folds.is_some_and(|k| !(2..=MOST_FOLDS).contains(&k)) {
+            return Err(Error::range("folds", format!("must be from 2 to {MOST_FOLDS}")));
         }
         let fractions = [("holdout", t.holdout), ("decay_from", m.decay_from)];
         if let Some((name, _)) = fractions.iter().find(|(_, v)| v.is_some_and(|v| !(0.0..1.0).contains(&v))) {

@@ -34,6 +34,16 @@ pub enum Error {
         /// And of the other.
         second: &'static str,
     },
+    /// Two models that cannot be compared.
+    #[error("{first} and {other} have {what}")]
+    Unlike {
+        /// What one is called.
+        first: String,
+        /// And the other.
+        other: String,
+        /// What they differ by.
+        what: String,
+    },
     /// A table that cannot be learned from or judged by.
     #[error("{origin}{reason}")]
     Data {
@@ -89,6 +99,16 @@ pub enum Error {
         /// The folder of the run that can be gone on with, if there is one.
         folder: Option<PathBuf>,
     },
+    /// Something that went wrong in a part of a cross-validation.
+    #[error("fold {fold} of {folds}: {error}")]
+    Fold {
+        /// The fold, from 1.
+        fold: usize,
+        /// Of how many.
+        folds: usize,
+        /// What it was.
+        error: Box<Error>,
+    },
     /// Threads that could not be started.
     #[error("threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -112,6 +132,10 @@ impl Error {
         Error::Data { origin: origin.clone(), reason: reason.to_string() }
     }
 
+    pub(crate) fn in_fold(self, fold: usize, folds: usize) -> Error {
+        Error::Fold { fold, folds, error: Box::new(self) }
+    }
+
     /// A file that could not be written is the run's fault, not the input's.
     pub(crate) fn of_save(error: dkp::file::Error) -> Error {
         match error {
@@ -122,7 +146,12 @@ impl Error {
 
     /// The error as it is said to someone who knows settings by other names, such as flags.
     pub fn with_names(&self, name: impl Fn(&str) -> String) -> String {
+        self.named_by(&name)
+    }
+
+    fn named_by(&self, name: &dyn Fn(&str) -> String) -> String {
         match self {
+            Error::Fold { fold, folds, error } => format!("fold {fold} of {folds}: {}", error.named_by(name)),
             Error::Setting { setting, value, reason } => of_setting(&name(setting), value.as_deref(), reason),
             Error::Range { setting, expected } => format!("{} {expected}", name(setting)),
             Error::Both { first, second } => {
@@ -138,6 +167,7 @@ impl Error {
             Error::Training(_) | Error::Model(_) | Error::Write { .. } | Error::Stopped { .. } | Error::Threads(_) => {
                 true
             }
+            Error::Fold { error, .. } => error.is_failure(),
             Error::Table(error) => error.is_output(),
             Error::File(error) => matches!(error, dkp::file::Error::Unreadable { .. }),
             _ => false,

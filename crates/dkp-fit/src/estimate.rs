@@ -38,9 +38,12 @@ impl Fit {
     }
 
     fn measure(&self, prepared: &Prepared) -> Result<Estimate, Error> {
-        let Prepared { train, held_out, card } = prepared;
+        let Prepared { train, held_out, card, folds, .. } = prepared;
         let mut card = card.clone();
         let mut parts = Vec::new();
+        if let Some(fold) = folds.first() {
+            parts.push(("to cross-validate", self.measure(&fold.prepared)?.total() * folds.len() as u32));
+        }
         let decided = self.measure_choice(&mut card.settings, train)?;
         parts.extend(Some(("to choose the noise", decided)).filter(|d| !d.1.is_zero()));
         let confidence = self.measure_confidence(&card.settings, train)?;

@@ -1,8 +1,9 @@
 //! Training: from prepared data to a fitted model, watched.
 
 use crate::choice::AUTO;
-use crate::run::{Checkpoint, Order, Run};
-use crate::{Card, Choices, Config, Error, Fitted, Prepared, Roles};
+use crate::judge::Judged;
+use crate::run::{Checkpoint, Order, Run, Trained};
+use crate::{Card, Choices, Config, Error, Fitted, Metrics, Prepared, Roles};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::model::Model;
@@ -46,6 +47,22 @@ pub struct Fit {
 /// What a fit is doing.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'a> {
+    /// A fold of a cross-validation begins: what follows is about it, until it is judged.
+    Fold {
+        /// Its number, from 1.
+        fold: usize,
+        /// Of how many.
+        folds: usize,
+    },
+    /// A fold is judged; nothing is told of one of which there is nothing to judge. The answer does not count.
+    FoldJudged {
+        /// Its number.
+        fold: usize,
+        /// Of how many.
+        folds: usize,
+        /// How good the predictions for its rows are.
+        metrics: Option<&'a Metrics>,
+    },
     /// The likelihood, or how often labels count, has been chosen: what it is better by. The answer does not count.
     Noise(&'a str),
     /// A step of an infinitely wide network by which something is decided.
@@ -111,32 +128,53 @@ impl Fit {
 
     /// From prepared data to a fitted model.
     pub fn train(&self, prepared: Prepared, watch: Watch<'_>) -> Result<Fitted, Error> {
-        on_threads(self.threads, || self.drive(prepared, Keeping::Nothing, watch))
+        on_threads(self.threads, || Ok(self.learn(prepared, Keeping::Nothing, watch)?.0))
     }
 
     /// The same with a folder for the course of training and for checkpoints; in the end the model is written.
     pub fn train_in_files(&self, prepared: Prepared, order: &Order, watch: Watch<'_>) -> Result<Fitted, Error> {
-        on_threads(self.threads, || self.drive(prepared, Keeping::Begin(order), watch))
+        on_threads(self.threads, || Ok(self.learn(prepared, Keeping::Begin(order), watch)?.0))
     }
 
     /// Goes on from a checkpoint, to the same bits as if the run had never stopped.
     pub fn resume(&self, prepared: Prepared, checkpoint: Checkpoint, watch: Watch<'_>) -> Result<Fitted, Error> {
         checkpoint.check(&prepared)?;
-        on_threads(self.threads, || self.drive(prepared, Keeping::Resume(Box::new(checkpoint)), watch))
+        on_threads(self.threads, || Ok(self.learn(prepared, Keeping::Resume(Box::new(checkpoint)), watch)?.0))
     }
 
-    fn drive(&self, prepared: Prepared, keeping: Keeping<'_>, watch: Watch<'_>) -> Result<Fitted, Error> {
+    /// The model, and the rows that were held out from it.
+    pub(crate) fn learn(
+        &self,
+        prepared: Prepared,
+        keeping: Keeping<'_>,
+        watch: Watch<'_>,
+    ) -> Result<(Fitted, Option<Judged>), Error> {
         let digest = prepared.digest();
-        let Prepared { train, held_out, names, mut card } = prepared;
-        match &keeping {
-            Keeping::Resume(checkpoint) => checkpoint.decided.clone().restore(&mut card),
-            _ => self.find_confidence(&mut card, &train, watch)?,
+        let Prepared { train, held_out, names, mut card, folds } = prepared;
+        let validated = self.cross_validate(folds, &train, &card, (&keeping, &digest), watch)?;
+        // rows that are predicted by models that have not seen them
+        let unseen = match &validated {
+            Some(validated) => Some(train.of(&validated.places)),
+            None => held_out.clone(),
+        };
+        let names = names.map(|names| validated.as_ref().map_or(names.clone(), |v| names.of_some(&v.places)));
+        let (order, trained) = match keeping {
+            Keeping::Nothing => (None, None),
+            Keeping::Begin(order) => (Some((Order::folder_for(&order.out), order.clone())), None),
+            Keeping::Resume(c) => (Some((c.folder, c.order)), c.trained),
+        };
+        match &trained {
+            Some(trained) => trained.decided.clone().restore(&mut card),
+            None => self.find_confidence(&mut card, &train, watch)?,
         }
         let (train, kept) = self.kept(&card.settings, train);
-        let (mut model, state, mut run) = match keeping {
-            Keeping::Nothing => (self.start(&mut card, &train, watch)?, None, None),
-            Keeping::Begin(order) => (self.start(&mut card, &train, watch)?, None, Some(Run::begin(order)?)),
-            Keeping::Resume(checkpoint) => (checkpoint.model, Some(checkpoint.state), Some(checkpoint.run)),
+        let (mut model, state, mut run) = match trained {
+            Some(Trained { model, state, run, .. }) => (model, Some(state), Some(run)),
+            None => (
+                self.start(&mut card, &train, watch)?,
+                None,
+                order.map(|(folder, order)| Run::begin(&folder, &order)).transpose()?,
+            ),
         };
         let options = card.settings.train_options();
         let mut course = run.as_mut().map_or(Course::default(), |run| std::mem::take(&mut run.course));
@@ -176,13 +214,18 @@ impl Fit {
             false => Err(Error::Stopped { step: options.steps, folder: folder.clone() }),
         };
         judging(0)?;
-        fitted.conclude(&train, kept.as_ref(), held_out.as_ref(), &mut judging)?;
-        fitted.explain(&train, held_out.as_ref(), &names);
+        let judged = fitted.conclude(&train, kept.as_ref(), held_out.as_ref(), &mut judging)?;
+        if let Some(validated) = validated {
+            validated.become_evaluation_of(&mut fitted);
+        }
+        if let Some(names) = names {
+            fitted.explain(&train, unseen.as_ref(), &names);
+        }
         if let Some(run) = run {
             fitted.save(run.out())?;
             run.forget_checkpoint();
         }
-        Ok(fitted)
+        Ok((fitted, judged))
     }
 
     /// The model before its first step; where the likelihood was open, it is no longer.
@@ -211,7 +254,7 @@ impl Fit {
 }
 
 /// What a fit writes on the way.
-enum Keeping<'a> {
+pub(crate) enum Keeping<'a> {
     Nothing,
     Begin(&'a Order),
     Resume(Box<Checkpoint>),

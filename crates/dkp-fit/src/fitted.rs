@@ -19,7 +19,7 @@ use std::path::Path;
 /// Points × draws of the bound that is reported, about.
 const BOUND_WORK: usize = 1_000_000;
 /// Rows that are judged at once, after which is told how far it is: so many that the draws, made anew for them, cost little.
-const JUDGED_ROWS: usize = 1_024;
+pub(crate) const JUDGED_ROWS: usize = 1_024;
 
 /// A fitted model with what it takes to use it on tables. Several threads may share it.
 pub struct Fitted {
@@ -40,6 +40,13 @@ pub struct Evaluated {
     /// Values that no training row had.
     pub unfamiliar: Unfamiliar,
     /// Rows of classes that no training row had, which are left out.
+    pub unseen_classes: usize,
+}
+
+/// The rows of a table, judged.
+pub(crate) struct JudgedTable {
+    pub judged: Judged,
+    pub unfamiliar: Unfamiliar,
     pub unseen_classes: usize,
 }
 
@@ -125,12 +132,29 @@ impl Fitted {
         table: &Table,
         draws: usize,
         seed: u64,
-        mut watch: impl FnMut(usize),
+        watch: impl FnMut(usize),
     ) -> Result<Evaluated, Error> {
+        let all = self.judge_table(table, draws, seed, |_| true, watch)?;
+        let metrics = all.judged.metrics();
+        if metrics.rows() == 0 {
+            let reason = format!("column \"{}\": there is no known target to judge by", self.card.target_name());
+            return Err(Error::data(table.origin(), reason));
+        }
+        Ok(Evaluated { metrics, unfamiliar: all.unfamiliar, unseen_classes: all.unseen_classes })
+    }
+
+    /// Judges the rows of a table that count, by their place from 0.
+    pub(crate) fn judge_table(
+        &self,
+        table: &Table,
+        draws: usize,
+        seed: u64,
+        counts: impl Fn(usize) -> bool,
+        mut watch: impl FnMut(usize),
+    ) -> Result<JudgedTable, Error> {
         let (card, origin) = (&self.card, table.origin());
-        let target = card.target.column();
         let mut columns = card.columns();
-        columns.push(target.clone());
+        columns.push(card.target.column());
         let likelihood = &*self.model.architecture().likelihood;
         let (mut unfamiliar, mut unseen_classes, mut all) = (Unfamiliar::default(), 0, None);
         for frame in table.frames(&columns, JUDGED_ROWS)? {
@@ -140,17 +164,14 @@ impl Fitted {
             unseen_classes += targets.unseen.len();
             let mut y = targets.values;
             y.iter_mut().for_each(|v| card.target_scale.apply(std::slice::from_mut(v)));
+            y.iter_mut().enumerate().filter(|(n, _)| !counts(frame.first() + n)).for_each(|(_, v)| *v = f64::NAN);
             let predictions = self.predict_frame(&frame, draws, seed)?;
             unfamiliar.add(&predictions.unfamiliar);
             Judged::append(&mut all, Judged::new(&predictions, &y));
             watch(frame.first() + frame.rows());
         }
-        let metrics = all.ok_or_else(|| Error::data(origin, "there are no rows"))?.metrics();
-        if metrics.rows() == 0 {
-            let reason = format!("column \"{}\": there is no known target to judge by", target.0);
-            return Err(Error::data(origin, reason));
-        }
-        Ok(Evaluated { metrics, unfamiliar, unseen_classes })
+        let judged = all.ok_or_else(|| Error::data(origin, "there are no rows"))?;
+        Ok(JudgedTable { judged, unfamiliar, unseen_classes })
     }
 
     /// The bound, what rows that are kept for it say of calibration, and the held-out rows' predictions and metrics; `watch` is told how many of these are
@@ -161,20 +182,21 @@ impl Fitted {
         kept: Option<&Dataset>,
         held_out: Option<&Dataset>,
         watch: &mut dyn FnMut(usize) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Judged>, Error> {
         let draws = Fitted::bound_draws(train);
         let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
         self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
         if let Some(kept) = kept {
             self.card.calibration = Some(calibrate(&self.model, kept, self.card.settings.seed)?);
         }
-        if let Some(judged) = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten() {
+        let judged = held_out.map(|rows| self.judge(rows, watch)).transpose()?.flatten();
+        if let (Some(judged), Some(rows)) = (&judged, held_out) {
             self.card.evaluation = Some(judged.metrics());
             let kept = judged.kept();
-            self.tensors.extend(held_out.and_then(|rows| noise_column(&self.card, rows, &kept)));
+            self.tensors.extend(noise_column(&self.card, rows, &kept));
             self.tensors.extend(kept);
         }
-        Ok(())
+        Ok(judged)
     }
 
     /// Posterior draws of the bound that is reported.

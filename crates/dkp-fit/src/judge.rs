@@ -3,6 +3,7 @@
 use crate::Predictions;
 use dkp::file::Tensor;
 use dkp::metrics::{ClassScore, Classification, LEVELS, Regression, Score, class_scores};
+use dkp_report::Better;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,10 +28,16 @@ pub enum Metrics {
 /// A metric for people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
+    /// What programs call it.
+    pub key: &'static str,
     /// What it is called.
     pub name: String,
     /// Its value.
+    pub number: f64,
+    /// The same, as it is written.
     pub value: String,
+    /// Which values are better, where this can be said.
+    pub better: Option<Better>,
     /// What it means.
     pub meaning: &'static str,
 }
@@ -54,38 +61,59 @@ impl Metrics {
 
     /// One after the other, with what each means.
     pub fn explained(&self) -> Vec<Explained> {
-        let number = |name: &str, value: f64, meaning: &'static str| {
-            let value = if value.is_finite() { format!("{value:.4}") } else { "not finite".to_string() };
-            Explained { name: name.to_string(), value, meaning }
+        let of = |key, name: &str, number: f64, better, meaning| {
+            let own = Explained { key, name: name.to_string(), number, value: String::new(), better, meaning };
+            Explained { value: own.written(number), ..own }
         };
-        let log_likelihood = number(
+        let log_likelihood = of(
+            "log_likelihood",
             "log-likelihood",
             self.log_likelihood(),
+            Some(Better::Higher),
             "how probable the observed values were, in nats a row; higher is better",
         );
-        let calibrated = "how far stated probabilities are from frequencies: 0 is perfect";
+        let calibration = |v| {
+            let meaning = "how far stated probabilities are from frequencies: 0 is perfect";
+            of("calibration", "calibration error", v, Some(Better::Lower), meaning)
+        };
+        let error = |key, name, v, meaning| of(key, name, v, Some(Better::Lower), meaning);
         match self {
             Metrics::Numbers(m) => {
-                let intervals = LEVELS.iter().zip(m.coverage).map(|(level, share)| Explained {
-                    name: format!("{:.0}% interval", 100.0 * level),
-                    value: format!("{:.1} %", 100.0 * share),
-                    meaning: "the share of rows inside it",
+                let intervals = COVERAGES.iter().zip(m.coverage).map(|(key, share)| {
+                    of(key, &format!("{key} interval"), share, None, "the share of rows inside it")
                 });
                 let own = [
                     log_likelihood,
-                    number("RMSE", m.rmse, "typical error of the mean, in the target's units"),
-                    number("MAE", m.mae, "mean absolute error of the median, in the target's units"),
-                    number("CRPS", m.crps, "error of the whole prediction, in the target's units"),
-                    number("calibration error", m.calibration, calibrated),
+                    error("rmse", "RMSE", m.rmse, "typical error of the mean, in the target's units"),
+                    error("mae", "MAE", m.mae, "mean absolute error of the median, in the target's units"),
+                    error("crps", "CRPS", m.crps, "error of the whole prediction, in the target's units"),
+                    calibration(m.calibration),
                 ];
                 own.into_iter().chain(intervals).collect()
             }
-            Metrics::Classes(m) => vec![
-                log_likelihood,
-                number("accuracy", m.accuracy, "the share of rows whose most probable class is right"),
-                number("Brier score", m.brier, "squared error of the probabilities: 0 is perfect"),
-                number("calibration error", m.calibration, calibrated),
-            ],
+            Metrics::Classes(m) => {
+                let right = "the share of rows whose most probable class is right";
+                vec![
+                    log_likelihood,
+                    of("accuracy", "accuracy", m.accuracy, Some(Better::Higher), right),
+                    error("brier", "Brier score", m.brier, "squared error of the probabilities: 0 is perfect"),
+                    calibration(m.calibration),
+                ]
+            }
+        }
+    }
+}
+
+/// Coverages by the names of their [`LEVELS`].
+const COVERAGES: [&str; 3] = ["50%", "90%", "95%"];
+
+impl Explained {
+    /// A value of the metric, or a difference of two, as it is written.
+    pub fn written(&self, value: f64) -> String {
+        match value {
+            v if !v.is_finite() => "not finite".to_string(),
+            v if COVERAGES.contains(&self.key) => format!("{:.1} %", 100.0 * v),
+            v => format!("{v:.4}"),
         }
     }
 }
@@ -140,6 +168,38 @@ impl Judged {
         match self {
             Judged::Numbers { scores, .. } => Metrics::Numbers(Regression::of(scores)),
             Judged::Classes(scores) => Metrics::Classes(Classification::of(scores)),
+        }
+    }
+
+    /// What each row adds to a metric that is a mean over rows, by its key: the difference of two means has the error of the mean of these differences.
+    /// RMSE is no mean, but its changes are, of e²/2·RMSE, as far as they are small. A calibration error is none.
+    pub(crate) fn terms(&self, key: &str) -> Option<Vec<f64>> {
+        match self {
+            Judged::Numbers { scores, .. } => {
+                let of = |f: &dyn Fn(&Score) -> f64| Some(scores.iter().map(f).collect());
+                match key {
+                    "log_likelihood" => of(&|s| s.log_density),
+                    "rmse" => {
+                        let rmse = Regression::of(scores).rmse;
+                        of(&|s| if rmse > 0.0 { s.squared_error() / (2.0 * rmse) } else { 0.0 })
+                    }
+                    "mae" => of(&Score::absolute_error),
+                    "crps" => of(&|s| s.crps),
+                    _ => {
+                        let level = LEVELS[COVERAGES.iter().position(|c| *c == key)?];
+                        of(&|s| f64::from(s.is_inside(level)))
+                    }
+                }
+            }
+            Judged::Classes(scores) => {
+                let of = |f: fn(&ClassScore) -> f64| Some(scores.iter().map(f).collect());
+                match key {
+                    "log_likelihood" => of(ClassScore::log_probability),
+                    "accuracy" => of(|s| f64::from(s.is_right())),
+                    "brier" => of(ClassScore::squared_distance),
+                    _ => None,
+                }
+            }
         }
     }
 

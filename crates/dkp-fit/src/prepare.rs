@@ -20,18 +20,32 @@ pub struct Prepared {
     pub train: Dataset,
     /// Rows to be judged on, of which there may be none.
     pub held_out: Option<Dataset>,
-    /// What the rows to be judged on are called.
-    pub names: RowNames,
+    /// What the rows to be judged on are called, with folds all rows; none in a fold, whose model is not explained.
+    pub names: Option<RowNames>,
     /// What a model file says of its data; without the results of training.
     pub card: Card,
+    /// Divisions of the same rows, of which each is learned from and judged before the model learns from all; none without cross-validation.
+    pub folds: Vec<Fold>,
+}
+
+/// One division of a table's rows.
+pub struct Fold {
+    /// As if there were no other rows: what is encoded and scaled is that of the rows to learn from.
+    pub prepared: Prepared,
+    /// Where the rows to be judged on are among all rows to learn from.
+    pub places: Vec<usize>,
 }
 
 impl Prepared {
-    /// A digest of the points that are learned from.
+    /// A digest of the points that are learned from, and of how they are divided.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for n in 0..self.train.points() {
             self.train.x(n).iter().chain(self.train.y(n)).for_each(|v| hash.update(v.to_le_bytes()));
+        }
+        for fold in &self.folds {
+            hash.update(u64::MAX.to_le_bytes());
+            fold.places.iter().for_each(|&place| hash.update((place as u64).to_le_bytes()));
         }
         hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
     }
@@ -44,17 +58,57 @@ struct Known {
     rows: Vec<usize>,
 }
 
+/// A table as it is read, before it is known which rows are learned from.
+struct Source {
+    whole: Known,
+    test: Option<Known>,
+    survey: Survey,
+    task: Task,
+    target: (String, Kind),
+    features: Vec<(String, Kind)>,
+    notes: Vec<String>,
+}
+
 impl Fit {
     /// Reads a table, and one of rows to hold out: that which is given, or the file that the settings name. Every mistake in table or settings
     /// is told here.
     pub fn prepare(&self, table: &Table, test: Option<&Table>) -> Result<Prepared, Error> {
         self.config.check()?;
-        let opened = match (test, &self.config.table.test) {
-            (None, Some(path)) => Some(Table::open(path, &self.config.table.read_options())?),
+        let (roles, seed) = (&self.config.table, self.config.model.seed.unwrap_or(0));
+        if test.is_some() && roles.folds.is_some() {
+            return Err(Error::Both { first: "folds", second: "test" });
+        }
+        let opened = match (test, &roles.test) {
+            (None, Some(path)) => Some(Table::open(path, &roles.read_options())?),
             _ => None,
         };
         let test = test.or(opened.as_ref());
-        let judged_in = test.unwrap_or(table);
+        let source = self.read(table, test)?;
+        let all = Split { train: source.whole.rows.clone(), held_out: Vec::new() };
+        let Some(count) = roles.folds.map(|k| k as usize) else {
+            let rows = if source.test.is_some() { all } else { split(&source.whole, roles, seed)? };
+            let (mut prepared, judged) = self.prepare_rows(&source, &rows)?;
+            prepared.names = Some(RowNames::of(test.unwrap_or(table), &roles.id, &judged));
+            return Ok(prepared);
+        };
+        let (mut prepared, _) = self.prepare_rows(&source, &all)?;
+        prepared.names = Some(RowNames::of(table, &roles.id, &source.whole.rows));
+        let folds = folds(&source.whole, roles, count, seed)?;
+        let fold = |(i, rows): (usize, &Split)| {
+            let too_few = |error: Error| match error {
+                Error::Data { origin, reason } => {
+                    Error::data(&origin, format!("{reason}; fewer folds leave more rows to learn from"))
+                }
+                other => other,
+            };
+            self.prepare_fold(&source, rows).map_err(|error| too_few(error).in_fold(i + 1, count))
+        };
+        prepared.folds = folds.iter().enumerate().map(fold).collect::<Result<_, Error>>()?;
+        Ok(prepared)
+    }
+
+    /// Finds what columns hold, and the rows whose target is known.
+    fn read(&self, table: &Table, test: Option<&Table>) -> Result<Source, Error> {
         let Config { table: roles, model: choices } = &self.config;
         let origin = table.origin();
         let name = roles.target.as_deref().ok_or_else(|| {
@@ -80,10 +134,14 @@ impl Fit {
         columns.extend(placing);
         let whole = known_rows(table, &columns, name, &mut notes)?;
         let test = test.map(|t| known_rows(t, &columns[..learned], name, &mut notes)).transpose()?;
-        let rows = match test {
-            None => split(&whole, roles, choices.seed.unwrap_or(0))?,
-            Some(_) => Split { train: whole.rows.clone(), held_out: Vec::new() },
-        };
+        Ok(Source { whole, test, survey, task, target: (name.to_string(), kind), features: features.columns, notes })
+    }
+
+    /// Encodes and scales by the rows that are learned from. Also tells the numbers of those that are held out, from 0.
+    fn prepare_rows(&self, source: &Source, rows: &Split) -> Result<(Prepared, Vec<usize>), Error> {
+        let Config { table: roles, model: choices } = &self.config;
+        let Source { whole, test, survey, task, target: (name, kind), .. } = source;
+        let (origin, task, kind, mut notes) = (&whole.origin, *task, *kind, source.notes.clone());
         let target = Target::fit(&whole.frame, &rows.train, name, kind)?;
         let y = target.encode(&whole.frame)?.values;
         check_variety(rows.train.iter().map(|&r| y[r]), &target, origin)?;
@@ -91,18 +149,18 @@ impl Fit {
         // those that `auto` chooses among take the same targets
         let stands_for = if likelihood == AUTO { "gaussian" } else { &likelihood };
         let named = self.registry.likelihood(stands_for).map_err(|e| Error::named("likelihood", e))?;
-        let varying = varying(&whole.frame, &rows.train, features.columns, &mut notes)?;
+        let varying = varying(&whole.frame, &rows.train, source.features.clone(), &mut notes)?;
         if varying.is_empty() {
             let reason = format!("no column beside the target \"{name}\" varies over the training rows");
             return Err(Error::data(origin, reason));
         }
         let encoder = Encoder::fit(&whole.frame, &rows.train, &varying)?;
-        notes.extend(encoding_notes(&encoder, &survey));
+        notes.extend(encoding_notes(&encoder, survey));
         if task == Task::Regression {
-            notes.extend(hint_of_classes(&survey, name, rows.train.iter().map(|&r| y[r]))?);
+            notes.extend(hint_of_classes(survey, name, rows.train.iter().map(|&r| y[r]))?);
         }
         check_targets(&*named, &target, &y, whole.frame.first(), origin)?;
-        let raw = dataset(&encoder, &whole, &rows.train, &y)?;
+        let raw = dataset(&encoder, whole, &rows.train, &y)?;
         let scaling = match roles.scaling {
             Some(scaling) => {
                 notes.push(format!("scaling of features: {}", scaling.name()));
@@ -121,8 +179,8 @@ impl Fit {
         let (feature_scale, (_, target_scale)) = (FeatureScale::of(&raw, scaling), raw.scales());
         let rescaled = named.target_kind() == TargetKind::Real;
         let target_scale = if rescaled { target_scale } else { Scaler::identity(1) };
-        let held_out = match &test {
-            None => held_out(&encoder, &whole, &rows.held_out, &y, &mut notes)?,
+        let held_out = match test {
+            None => held_out(&encoder, whole, &rows.held_out, &y, &mut notes)?,
             Some(test) => {
                 let y = target.encode(&test.frame)?.values;
                 check_targets(&*named, &target, &y, test.frame.first(), &test.origin)?;
@@ -131,8 +189,7 @@ impl Fit {
         };
         let same = Scaler::identity(encoder.width());
         let scaled = |data: &Dataset| feature_scale.applied(data).scaled(&same, &target_scale);
-        let names = held_out.as_ref().map(|(_, rows)| RowNames::of(judged_in, &roles.id, rows)).unwrap_or_default();
-        let held_out = held_out.map(|(data, _)| scaled(&data));
+        let (held_out, judged) = held_out.map(|(data, rows)| (scaled(&data), rows)).unzip();
         let (points, features) = (raw.points(), encoder.width());
         let settings = Settings::resolve(choices, &self.registry, points, features, scaling, likelihood)?;
         let train = scaled(&raw);
@@ -155,8 +212,22 @@ impl Fit {
             bound: None,
             evaluation: None,
             explanation: None,
+            cross_validation: None,
         };
-        Ok(Prepared { train, held_out, names, card })
+        Ok((Prepared { train, held_out, names: None, card, folds: Vec::new() }, judged.unwrap_or_default()))
+    }
+
+    /// One division of all rows; `rows` are places among those whose target is known.
+    fn prepare_fold(&self, source: &Source, rows: &Split) -> Result<Fold, Error> {
+        let whole = &source.whole;
+        let own = |places: &[usize]| places.iter().map(|&i| whole.rows[i]).collect::<Vec<_>>();
+        let held_out = own(&rows.held_out);
+        let (prepared, _) =
+            self.prepare_rows(source, &Split { train: own(&rows.train), held_out: held_out.clone() })?;
+        // those of classes that the others do not have are not judged
+        let y = prepared.card.target.encode_rows(&whole.frame, &held_out)?.values;
+        let places = rows.held_out.iter().zip(y).filter(|(_, y)| !y.is_nan()).map(|(&place, _)| place).collect();
+        Ok(Fold { prepared, places })
     }
 
     /// Makes a model without training anything, so that a wrong setting is told at once.
@@ -183,7 +254,7 @@ fn hint_of_classes(survey: &Survey, name: &str, mut y: impl Iterator<Item = f64>
 }
 
 /// The last part of a path: a model file says nothing of folders.
-fn origin_name(origin: &Origin) -> String {
+pub(crate) fn origin_name(origin: &Origin) -> String {
     let name = origin.path().and_then(|p| p.file_name());
     name.map_or("a table in memory".to_string(), |n| n.to_string_lossy().into_owned())
 }
@@ -221,19 +292,45 @@ fn known_rows(
 fn split(whole: &Known, roles: &Roles, seed: u64) -> Result<Split, Error> {
     let fraction = roles.holdout.unwrap_or(HOLDOUT);
     let split = match (&roles.group, &roles.time) {
-        (Some(group), _) => {
-            let texts = whole.frame.texts(group)?;
-            let groups: Vec<&str> = whole.rows.iter().map(|&r| texts.get(r).unwrap_or("")).collect();
-            Split::by_group(&groups, fraction, seed)
-        }
-        (None, Some(time)) => {
-            let times = whole.frame.numbers(time)?;
-            Split::by_time(&whole.rows.iter().map(|&r| times[r]).collect::<Vec<f64>>(), fraction)
-        }
+        (Some(group), _) => Split::by_group(&whole.groups(group)?, fraction, seed),
+        (None, Some(time)) => Split::by_time(&whole.times(time)?, fraction),
         (None, None) => Split::random(whole.rows.len(), fraction, seed),
     };
     let place = |rows: Vec<usize>| rows.into_iter().map(|i| whole.rows[i]).collect();
     Ok(Split { train: place(split.train), held_out: place(split.held_out) })
+}
+
+/// Which rows are learned from and judged in turn, by their places among those whose target is known.
+fn folds(whole: &Known, roles: &Roles, count: usize, seed: u64) -> Result<Vec<Split>, Error> {
+    let (folds, what) = match (&roles.group, &roles.time) {
+        (Some(group), _) => {
+            let folds = Split::folds_by_group(&whole.groups(group)?, count, seed);
+            (folds, format!("there are fewer groups in column \"{group}\""))
+        }
+        (None, Some(time)) => {
+            let folds = Split::folds_by_time(&whole.times(time)?, count);
+            (folds, format!("column \"{time}\" must have {} different times or more", count + 1))
+        }
+        (None, None) => {
+            let rows = whole.rows.len();
+            (Split::folds(rows, count, seed), format!("there are {rows} rows with a known target"))
+        }
+    };
+    folds.ok_or_else(|| Error::setting("folds", count, format!("{}{what}", whole.origin)))
+}
+
+impl Known {
+    /// The group of each row; rows without one are a group.
+    fn groups(&self, column: &str) -> Result<Vec<&str>, Error> {
+        let texts = self.frame.texts(column)?;
+        Ok(self.rows.iter().map(|&r| texts.get(r).unwrap_or("")).collect())
+    }
+
+    /// The time of each row.
+    fn times(&self, column: &str) -> Result<Vec<f64>, Error> {
+        let times = self.frame.numbers(column)?;
+        Ok(self.rows.iter().map(|&r| times[r]).collect())
+    }
 }
 
 /// Columns without those that are the same in all training rows.

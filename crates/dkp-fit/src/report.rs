@@ -3,7 +3,7 @@
 use crate::fit::Course;
 use crate::noise::COLUMN;
 use crate::run::course_of;
-use crate::{Card, Error, Fitted, Metrics, Order, Run};
+use crate::{Card, Error, Explained, Fitted, Metrics, Order, Run};
 use dkp::file::Tensor;
 use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint};
 use dkp_tape::random::Key;
@@ -69,6 +69,12 @@ impl Fitted {
                 .chain(calibration)
                 .chain(card.notes.iter().map(|n| ("table".to_string(), n.clone())))
                 .collect(),
+            cross_validation: card.cross_validation.as_ref().map_or(String::new(), |v| {
+                format!(
+                    "{} What follows is about their models; that of this page has learned from all rows.",
+                    sentence(&v.line)
+                )
+            }),
             warnings: warnings(card),
         })
     }
@@ -93,6 +99,12 @@ impl Fitted {
 
 fn fact(label: &str, value: String, explanation: &str) -> Fact {
     Fact { label: label.to_string(), value, explanation: explanation.to_string() }
+}
+
+/// A line of output as a sentence.
+fn sentence(line: &str) -> String {
+    let mut letters = line.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect::<String>() + ".")
 }
 
 fn summary(card: &Card) -> Vec<Fact> {
@@ -161,7 +173,12 @@ fn course(trace: &Tensor, log_unit: f64) -> Vec<TracePoint> {
 fn evaluation(card: &Card, tensors: &BTreeMap<String, Tensor>) -> Option<Evaluation> {
     let of = |name: &str| tensors.get(&format!("held_out.{name}"));
     let metrics = card.evaluation.as_ref()?.explained();
-    let metrics = metrics.into_iter().map(|m| fact(&m.name, m.value, m.meaning)).collect();
+    let over_folds = |m: &Explained| card.cross_validation.as_ref().and_then(|v| v.written(m));
+    let explanation = |m: &Explained| {
+        over_folds(m)
+            .map_or(m.meaning.to_string(), |mean| format!("{}. Mean of folds, ± its standard error: {mean}", m.meaning))
+    };
+    let metrics = metrics.into_iter().map(|m| fact(&m.name, m.value.clone(), &explanation(&m))).collect();
     let (target, observed) = (card.target_name(), &of("observed")?.values);
     if let Some(labels) = card.labels() {
         let probabilities = of("probabilities")?.values.chunks(labels.len().max(1));

@@ -49,6 +49,9 @@ pub struct Roles {
     /// The fraction of rows to hold out, 0.1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holdout: Option<f64>,
+    /// Cross-validate: the rows are divided in so many folds, each is judged by a model of the others, and the model itself learns from all rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folds: Option<u64>,
     /// Hold out whole groups: rows that share a value of this column, which is not learned from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,

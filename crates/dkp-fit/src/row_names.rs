@@ -27,6 +27,15 @@ impl RowNames {
         RowNames { rows: rows.iter().map(|row| row + 1).collect(), ids: ids.iter().filter_map(texts).collect() }
     }
 
+    /// Of some of them.
+    pub(crate) fn of_some(&self, places: &[usize]) -> RowNames {
+        let pick = |texts: &Vec<Option<String>>| places.iter().map(|&i| texts.get(i).cloned().flatten()).collect();
+        RowNames {
+            rows: places.iter().filter_map(|&i| self.row(i)).collect(),
+            ids: self.ids.iter().map(|(id, texts)| (id.clone(), pick(texts))).collect(),
+        }
+    }
+
     /// The number of one of them, from 1.
     pub(crate) fn row(&self, i: usize) -> Option<usize> {
         self.rows.get(i).copied()

@@ -1,5 +1,6 @@
 //! The folder of a run: its settings, its course, and a checkpoint to go on from.
 
+use crate::cross_validation::FoldModels;
 use crate::fit::Course;
 use crate::{Calibrated, Card, Config, Error, Fit, Prepared, Settings};
 use dkp::Registry;
@@ -57,7 +58,7 @@ impl Order {
     }
 }
 
-/// A folder with settings.toml, metrics.jsonl and, until the run is finished, checkpoint.safetensors.
+/// A folder with settings.toml, metrics.jsonl and, until the run is finished, checkpoint.safetensors and the models of folds.
 pub struct Run {
     folder: PathBuf,
     out: PathBuf,
@@ -68,14 +69,23 @@ pub struct Run {
 
 /// Where an unfinished run can be gone on from.
 pub struct Checkpoint {
-    pub(crate) run: Run,
-    pub(crate) model: Model,
-    pub(crate) state: State,
-    /// What was open in its settings.
-    pub(crate) decided: Decided,
+    pub(crate) order: Order,
+    pub(crate) folder: PathBuf,
+    /// Folds that are finished.
+    folds: usize,
+    /// The model, if its training has begun.
+    pub(crate) trained: Option<Trained>,
     /// The digest of its data.
     digest: String,
-    data: PathBuf,
+}
+
+/// A model between two steps.
+pub(crate) struct Trained {
+    pub run: Run,
+    pub model: Model,
+    pub state: State,
+    /// What was open in its settings.
+    pub decided: Decided,
 }
 
 /// What a fit has decided before its first step: every setting, since defaults may change from version to version.
@@ -104,14 +114,17 @@ const CHECKPOINT: &str = "checkpoint.safetensors";
 impl Run {
     /// Whether there is an unfinished run.
     pub fn is_unfinished(folder: &Path) -> bool {
-        folder.join(CHECKPOINT).exists()
+        folder.join(CHECKPOINT).exists() || FoldModels::are_in(folder)
     }
 
-    pub(crate) fn begin(order: &Order) -> Result<Run, Error> {
-        let folder = Order::folder_for(&order.out);
+    pub(crate) fn begin(folder: &Path, order: &Order) -> Result<Run, Error> {
+        let folder = folder.to_path_buf();
         let failed = |source: std::io::Error| Error::Write { path: folder.clone(), source };
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let _ = std::fs::remove_file(folder.join(CHECKPOINT));
+        if order.config.table.folds.is_none() {
+            FoldModels::forget(&folder);
+        }
         let settings = toml::to_string(order).map_err(|e| failed(std::io::Error::other(e)))?;
         write_atomically(&folder.join(SETTINGS), settings.as_bytes()).map_err(failed)?;
         let metrics = BufWriter::new(File::create(folder.join(METRICS)).map_err(failed)?);
@@ -159,6 +172,7 @@ impl Run {
 
     /// The run is finished, and its model written.
     pub(crate) fn forget_checkpoint(&self) {
+        FoldModels::forget(&self.folder);
         let _ = std::fs::remove_file(self.folder.join(CHECKPOINT));
     }
 }
@@ -174,6 +188,38 @@ impl Checkpoint {
             };
             return Err(Error::Run { folder: folder.to_path_buf(), reason });
         }
+        let trained = folder.join(CHECKPOINT).exists().then(|| Trained::read(folder, &order, registry)).transpose()?;
+        let (trained, digest) = match trained {
+            Some((trained, digest)) => (Some(trained), digest),
+            None => (None, FoldModels::of(folder).digest()?),
+        };
+        let folds = FoldModels::of(folder).finished();
+        Ok(Checkpoint { order, folder: folder.to_path_buf(), folds, trained, digest })
+    }
+
+    /// The next step's number.
+    pub fn step(&self) -> u64 {
+        self.trained.as_ref().map_or(0, |t| t.state.step)
+    }
+
+    /// Folds of a cross-validation that need not be learned from again.
+    pub fn folds(&self) -> usize {
+        self.folds
+    }
+
+    /// Whether the data are those that the run began with.
+    pub(crate) fn check(&self, prepared: &Prepared) -> Result<(), Error> {
+        if prepared.digest() == self.digest {
+            return Ok(());
+        }
+        let reason = format!("{} has changed since the run began", self.order.data.display());
+        Err(Error::Run { folder: self.folder.clone(), reason })
+    }
+}
+
+impl Trained {
+    /// With the digest of its data.
+    fn read(folder: &Path, order: &Order, registry: &Registry) -> Result<(Trained, String), Error> {
         let (Loaded { model, companion }, state) = file::load_run_with(&folder.join(CHECKPOINT), registry)?;
         let digest = companion.metadata["data"].as_str().unwrap_or_default().to_string();
         let decided = serde_json::from_value(companion.metadata["decided"].clone());
@@ -188,22 +234,8 @@ impl Checkpoint {
         let failed = |source| Error::Write { path: path.clone(), source };
         write_atomically(&path, text.as_bytes()).map_err(failed)?;
         let metrics = BufWriter::new(File::options().append(true).open(&path).map_err(failed)?);
-        let run = Run { folder: folder.to_path_buf(), out: order.out, metrics, course: course(&lines) };
-        Ok(Checkpoint { run, model, state, decided, digest, data: order.data })
-    }
-
-    /// The next step's number.
-    pub fn step(&self) -> u64 {
-        self.state.step
-    }
-
-    /// Whether the data are those that the run began with.
-    pub(crate) fn check(&self, prepared: &Prepared) -> Result<(), Error> {
-        if prepared.digest() == self.digest {
-            return Ok(());
-        }
-        let reason = format!("{} has changed since the run began", self.data.display());
-        Err(Error::Run { folder: self.run.folder.clone(), reason })
+        let run = Run { folder: folder.to_path_buf(), out: order.out.clone(), metrics, course: course(&lines) };
+        Ok((Trained { run, model, state, decided }, digest))
     }
 }
 

@@ -271,6 +271,7 @@ fn a_fit_is_watched_and_can_be_stopped() {
             }
             Moment::Try { trial, .. } => panic!("prices are not classes: {trial:?}"),
             Moment::ColdStart(error) => panic!("{error}"),
+            Moment::Fold { .. } | Moment::FoldJudged { .. } => panic!("there are no folds"),
         }
         true
     };

@@ -1,6 +1,6 @@
 //! A trained model as one page: its bound, its predictions, its Gram matrices.
 //!
-//! [`html`] turns plain data into one file that needs nothing else: no script, no network. It reads on a phone, on a
+//! [`html`] and, for several models, [`comparison_html`] turn plain data into one file that needs nothing else: no script, no network. It reads on a phone, on a
 //! desk and on paper. The same data give the same bytes. [`chart`] draws single pictures.
 //!
 //! ```
@@ -16,12 +16,14 @@
 
 mod calendar;
 pub mod chart;
+mod comparison;
 mod explanation;
 mod page;
 mod report;
 mod statistics;
 mod text;
 
+pub use comparison::{Better, Comparison, Contender, Measure};
 pub use explanation::{Curve, Effect, Explanation, Pair, Place, Surprise};
-pub use page::html;
+pub use page::{comparison_html, html};
 pub use report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint};

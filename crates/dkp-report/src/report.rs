@@ -25,6 +25,8 @@ pub struct Report {
     pub evaluation: Option<Evaluation>,
     /// How predictions go with columns, and where they were wrong.
     pub explanation: Explanation,
+    /// How rows that it has learned from were judged all the same, if they were.
+    pub cross_validation: String,
     /// What its layers learned.
     pub layers: Vec<LayerMatrix>,
     /// Feature and weight: how strongly the input depends on each. Signs do not matter.

@@ -41,7 +41,7 @@ fn names_are_never_markup() {
     let fact = || vec![Fact { label: text(), value: text(), explanation: text() }];
     for mut report in [samples::regression(5), samples::classification(5, &[evil, "b"]), samples::awkward()] {
         (report.title, report.model, report.data, report.task) = (text(), text(), text(), text());
-        report.summary = fact();
+        (report.summary, report.cross_validation) = (fact(), text());
         match report.evaluation.as_mut() {
             Some(
                 Evaluation::Regression { target, metrics, .. } | Evaluation::Classification { target, metrics, .. },

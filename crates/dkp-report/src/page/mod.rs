@@ -1,6 +1,7 @@
 //! The page: one section a file, in the order in which they are read.
 
 mod classification;
+mod comparison;
 mod effects;
 mod layers;
 mod noise;
@@ -8,6 +9,8 @@ mod regression;
 mod relevance;
 mod surprises;
 mod training;
+
+pub use comparison::comparison_html;
 
 use crate::report::{Evaluation, Fact, Report};
 use crate::text::{count, escape};
@@ -27,23 +30,26 @@ struct Section {
 
 /// The report as one HTML file.
 pub fn html(report: &Report) -> String {
-    let title = if report.title.trim().is_empty() { "Model report" } else { report.title.trim() };
-    let sections = sections(report);
+    page(&report.title, "Model report", &facts_of(report), &report.warnings, &sections(report))
+}
+
+/// A file of some sections below a heading, `otherwise` if that is empty.
+fn page(title: &str, otherwise: &str, facts: &str, doubts: &[String], sections: &[Section]) -> String {
+    let title = if title.trim().is_empty() { otherwise } else { title.trim() };
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{POLICY}\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body>\n<header>\n<h1>{0}</h1>\n{1}</header>\n",
-        escape(title),
-        facts_of(report)
+         <body>\n<header>\n<h1>{0}</h1>\n{facts}</header>\n",
+        escape(title)
     );
     page.push_str("<nav aria-label=\"Sections\">");
-    for section in &sections {
+    for section in sections {
         let _ = write!(page, "<a href=\"#{}\">{}</a>", section.id, section.heading);
     }
     page.push_str("</nav>\n<main>\n");
-    page.push_str(&warnings(&report.warnings));
-    for Section { id, heading, body } in &sections {
+    page.push_str(&warnings(doubts));
+    for Section { id, heading, body } in sections {
         let _ = write!(page, "<section id=\"{id}\">\n<h2>{heading}</h2>\n{body}</section>\n");
     }
     page.push_str(
@@ -68,6 +74,9 @@ fn sections(report: &Report) -> Vec<Section> {
     };
     let surprises = surprises::body(report.evaluation.as_ref(), &report.explanation.surprises);
     let features = relevance::body(&report.relevance) + &effects::body(&report.explanation);
+    let validation = &report.cross_validation;
+    let validation = if validation.is_empty() { String::new() } else { lead(validation) };
+    let evaluation = validation + &evaluation;
     let sections = [
         Section { id: "summary", heading: "Summary", body: summary },
         Section { id: "predictions", heading: "Predictions", body: evaluation },
@@ -91,14 +100,15 @@ fn facts_of(report: &Report) -> String {
         (trained, 0) => count(trained, "row"),
         (trained, held_out) => format!("{}, {} held out", count(trained, "row"), count(held_out, "row")),
     };
-    let facts = [("Data", report.data.as_str()), ("Task", &report.task), ("Learned from", &rows)];
+    out + &about(&[("Data", report.data.as_str()), ("Task", &report.task), ("Learned from", &rows)])
+}
+
+/// Facts with their names.
+fn about(facts: &[(&str, &str)]) -> String {
     let items = facts.iter().filter(|f| !f.1.is_empty());
     let items: String =
         items.map(|(name, value)| format!("<div><dt>{name}</dt><dd>{}</dd></div>", escape(value))).collect();
-    if !items.is_empty() {
-        let _ = writeln!(out, "<dl class=\"about\">{items}</dl>");
-    }
-    out
+    if items.is_empty() { items } else { format!("<dl class=\"about\">{items}</dl>\n") }
 }
 
 fn warnings(warnings: &[String]) -> String {

@@ -124,6 +124,7 @@ pub fn regression(rows: usize) -> Report {
         layers,
         relevance,
         explanation: explanation("strength (MPa)", &[], &names, rows),
+        cross_validation: String::new(),
         settings: settings(),
         warnings: vec!["Column “kiln” is constant in the training rows and was left out.".into()],
     }
@@ -251,6 +252,7 @@ pub fn classification(rows: usize, labels: &[&str]) -> Report {
             layer("Input", 9, 4.0, 0.8, true, &mut random),
             layer("Layer 1", 60, 8.2, 0.7, false, &mut random),
         ],
+        cross_validation: "Cross-validated: 5 folds at random.".to_string(),
         relevance: [("refractive index", 0.9), ("magnesium", 1.3), ("aluminium", 0.8), ("iron", 0.05), ("barium", 1.1)]
             .map(|(n, w)| (n.to_string(), w))
             .into(),

@@ -1,5 +1,6 @@
 //! Data in memory, and the scales in which models see them.
 
+mod folds;
 mod split;
 
 use dkp_tape::random::{Key, fill_normal};

@@ -68,7 +68,7 @@ impl Split {
         Split::of(order.len(), order[kept..].to_vec())
     }
 
-    fn of(rows: usize, mut held_out: Vec<usize>) -> Split {
+    pub(super) fn of(rows: usize, mut held_out: Vec<usize>) -> Split {
         held_out.sort_unstable();
         let train = (0..rows).filter(|row| held_out.binary_search(row).is_err()).collect();
         Split { train, held_out }
@@ -76,7 +76,7 @@ impl Split {
 }
 
 /// The stream of splits.
-const SITE: u32 = 200;
+pub(super) const SITE: u32 = 200;
 
 /// A fraction of rows, rounded, that leaves one.
 fn count(rows: usize, fraction: f64) -> usize {

@@ -92,6 +92,21 @@ impl Score {
             jump: jump(predicted, y),
         }
     }
+
+    /// Whether the target is between the quantiles of ½(1 − c) and ½(1 + c).
+    pub fn is_inside(&self, c: f64) -> bool {
+        self.pit + 0.5 * self.jump >= 0.5 * (1.0 - c) && self.pit - 0.5 * self.jump <= 0.5 * (1.0 + c)
+    }
+
+    /// (mean − target)².
+    pub fn squared_error(&self) -> f64 {
+        (self.mean - self.observed).powi(2)
+    }
+
+    /// |median − target|.
+    pub fn absolute_error(&self) -> f64 {
+        (self.median - self.observed).abs()
+    }
 }
 
 /// Scores for one target of predictions, made in scales in which 0 is `zero` and 1 is `unit` more.
@@ -111,15 +126,12 @@ impl Regression {
     /// Of some scores; NaN if there are none.
     pub fn of(scores: &[Score]) -> Regression {
         let average = |f: fn(&Score) -> f64| scores.iter().map(f).sum::<f64>() / scores.len() as f64;
-        // between the quantiles of ½(1 − c) and ½(1 + c)
-        let inside =
-            |s: &&Score, c: f64| s.pit + 0.5 * s.jump >= 0.5 * (1.0 - c) && s.pit - 0.5 * s.jump <= 0.5 * (1.0 + c);
-        let coverage = LEVELS.map(|c| scores.iter().filter(|s| inside(s, c)).count() as f64 / scores.len() as f64);
+        let coverage = LEVELS.map(|c| scores.iter().filter(|s| s.is_inside(c)).count() as f64 / scores.len() as f64);
         Regression {
             rows: scores.len(),
             log_likelihood: average(|s| s.log_density),
-            rmse: average(|s| (s.mean - s.observed).powi(2)).sqrt(),
-            mae: average(|s| (s.median - s.observed).abs()),
+            rmse: average(Score::squared_error).sqrt(),
+            mae: average(Score::absolute_error),
             crps: average(|s| s.crps),
             coverage,
             calibration: calibration(scores),
@@ -218,6 +230,22 @@ impl ClassScore {
     pub fn best(&self) -> (usize, f64) {
         self.probabilities.iter().copied().enumerate().fold((0, 0.0), |b, c| if c.1 > b.1 { c } else { b })
     }
+
+    /// Whether the most probable class is the right one.
+    pub fn is_right(&self) -> bool {
+        self.best().0 == self.observed
+    }
+
+    /// The logarithm of the right class's probability.
+    pub fn log_probability(&self) -> f64 {
+        self.probabilities.get(self.observed).copied().unwrap_or(0.0).ln()
+    }
+
+    /// The squared distance between the probabilities and the right class.
+    pub fn squared_distance(&self) -> f64 {
+        let truth = |c: usize| if c == self.observed { 1.0 } else { 0.0 };
+        self.probabilities.iter().enumerate().map(|(c, p)| (p - truth(c)).powi(2)).sum()
+    }
 }
 
 /// Scores for classes, numbered from 0, with NaN for unknown ones; none if the likelihood is not of one target that has classes.
@@ -237,14 +265,12 @@ impl Classification {
         let mut bins = [(0.0, 0.0); BINS];
         let (mut right, mut log_likelihood, mut brier) = (0.0, 0.0, 0.0);
         for score in scores {
-            let (best, confidence) = score.best();
-            let hit = if best == score.observed { 1.0 } else { 0.0 };
+            let (confidence, hit) = (score.best().1, f64::from(score.is_right()));
             let bin = ((confidence * BINS as f64) as usize).min(BINS - 1);
             bins[bin] = (bins[bin].0 + confidence, bins[bin].1 + hit);
             right += hit;
-            log_likelihood += score.probabilities.get(score.observed).copied().unwrap_or(0.0).ln();
-            let truth = |c: usize| if c == score.observed { 1.0 } else { 0.0 };
-            brier += score.probabilities.iter().enumerate().map(|(c, p)| (p - truth(c)).powi(2)).sum::<f64>();
+            log_likelihood += score.log_probability();
+            brier += score.squared_distance();
         }
         let n = scores.len() as f64;
         Classification {
