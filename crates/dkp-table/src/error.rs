@@ -156,7 +156,7 @@ pub enum Error {
     #[error("{origin}the target \"{name}\" has no values at all", name = one_line(column))]
     NoTarget { origin: Origin, column: String },
     /// A column of a type that cannot be used.
-    #[error("{origin}column \"{name}\" is of type {found}: expected numbers, booleans or text; use {ignore} \"{name}\"", name = one_line(column), ignore = origin.option("ignore"))]
+    #[error("{origin}column \"{name}\" is of type {kind}: expected numbers, booleans or text; use {ignore} \"{name}\"", kind = one_line(found), name = one_line(column), ignore = origin.option("ignore"))]
     UnsupportedType { origin: Origin, column: String, found: String },
     /// A file that is not what it should be.
     #[error("{} is damaged or not a {format} file: {reason}", path.display())]

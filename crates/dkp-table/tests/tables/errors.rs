@@ -137,6 +137,9 @@ fn arrays_that_do_not_fit() {
     let error = message(&folder, open(&folder, "u.npy").unwrap_err());
     let advice = "expected numbers, booleans or text; use --ignore \"x\"";
     assert_eq!(error, format!("u.npy: column \"x\" is of type <U3: {advice}"));
+    std::fs::write(folder.path().join("l.npy"), write_npy("<f\n9", false, "(1,)", &[0; 12])).unwrap();
+    let error = message(&folder, open(&folder, "l.npy").unwrap_err());
+    assert_eq!(error, format!("l.npy: column \"x\" is of type <f\\n9: {advice}"));
     std::fs::write(folder.path().join("z.npy"), write_npy("<f8", false, "(0, 2)", &[])).unwrap();
     assert_eq!(message(&folder, open(&folder, "z.npy").unwrap_err()), "z.npy has columns but no rows");
     let infinite = f64::NEG_INFINITY.to_le_bytes();

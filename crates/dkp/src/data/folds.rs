@@ -49,8 +49,8 @@ impl Split {
     /// ```
     /// use dkp::data::Split;
     /// let folds = Split::folds_by_time(&[5.0, 1.0, 2.0, 2.0, 7.0, 9.0], 2).unwrap();
-    /// assert_eq!((&folds[0].train[..], &folds[0].held_out[..]), (&[1][..], &[2, 3][..]));
-    /// assert_eq!((&folds[1].train[..], &folds[1].held_out[..]), (&[1, 2, 3][..], &[0, 4, 5][..]));
+    /// assert_eq!((&folds[0].train[..], &folds[0].held_out[..]), (&[1][..], &[0, 2, 3][..]));
+    /// assert_eq!((&folds[1].train[..], &folds[1].held_out[..]), (&[0, 1, 2, 3][..], &[4, 5][..]));
     /// ```
     pub fn folds_by_time(times: &[f64], count: usize) -> Option<Vec<Split>> {
         let mut order: Vec<usize> = (0..times.len()).collect();
