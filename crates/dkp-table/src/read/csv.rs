@@ -1,15 +1,14 @@
 //! CSV: a header, then rows of cells between delimiters.
 
 use super::header::number_in_header;
-use super::source::Source;
+use super::source::{Reader, Source};
 use super::{Content, Opened, Pick, Rows, Stored};
 use crate::cell::{self, Na};
 use crate::error::one_line;
 use crate::survey::Observer;
 use crate::{Column, Error, Kind, Origin, Place, ReadOptions};
 use csv::ByteRecord;
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 /// Delimiters that are looked for, the first of equals first.
@@ -45,11 +44,11 @@ impl Layout {
         let path = || source.name().to_path_buf();
         let read = |source| Error::Read { path: path(), source };
         let mut head = Vec::new();
-        source.open().and_then(|f| f.take(HEADER_BYTES).read_to_end(&mut head)).map_err(read)?;
+        source.from(0).take(HEADER_BYTES).read_to_end(&mut head).map_err(read)?;
         let start = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         let delimiter = delimiter.unwrap_or_else(|| detect(&head[start..]));
         let mut layout = Layout { source: source.clone(), delimiter, start: start as u64, fields: 0 };
-        let (mut reader, mut record) = (layout.reader()?, ByteRecord::new());
+        let (mut reader, mut record) = (layout.reader(), ByteRecord::new());
         if !layout.read(&mut reader, &mut record)? {
             return Err(Error::Empty { path: path() });
         }
@@ -70,18 +69,13 @@ impl Layout {
         Origin::File(self.source.name().to_path_buf())
     }
 
-    fn reader(&self) -> Result<csv::Reader<File>, Error> {
-        let open = || {
-            let mut file = self.source.open()?;
-            file.seek(SeekFrom::Start(self.start)).map(|_| file)
-        };
-        let file = open().map_err(|source| Error::Read { path: self.source.name().to_path_buf(), source })?;
+    fn reader(&self) -> csv::Reader<Reader> {
         let mut builder = csv::ReaderBuilder::new();
         builder.delimiter(self.delimiter).has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES);
-        Ok(builder.from_reader(file))
+        builder.from_reader(self.source.from(self.start))
     }
 
-    fn read(&self, reader: &mut csv::Reader<File>, record: &mut ByteRecord) -> Result<bool, Error> {
+    fn read(&self, reader: &mut csv::Reader<Reader>, record: &mut ByteRecord) -> Result<bool, Error> {
         // with a flexible reader of bytes only the system can fail
         reader.read_byte_record(record).map_err(|e| {
             let source = match e.into_kind() {
@@ -94,7 +88,7 @@ impl Layout {
 
     fn line(&self, byte: u64) -> io::Result<usize> {
         let (mut line, mut before) = (1, 0);
-        for (i, c) in BufReader::with_capacity(BUFFER_BYTES, self.source.open()?).bytes().enumerate() {
+        for (i, c) in BufReader::with_capacity(BUFFER_BYTES, self.source.from(0)).bytes().enumerate() {
             let c = c?;
             if i as u64 >= byte && c != b'\n' && c != b'\r' {
                 break;
@@ -170,7 +164,7 @@ fn detect(head: &[u8]) -> u8 {
 /// The rows of a file, one at a time.
 struct Cells {
     layout: Layout,
-    reader: csv::Reader<File>,
+    reader: csv::Reader<Reader>,
     record: ByteRecord,
     /// The row in `record`, from 1; 0 before the first.
     row: usize,
@@ -178,7 +172,7 @@ struct Cells {
 
 impl Cells {
     fn new(layout: Layout) -> Result<Cells, Error> {
-        let (mut reader, mut record) = (layout.reader()?, ByteRecord::new());
+        let (mut reader, mut record) = (layout.reader(), ByteRecord::new());
         layout.read(&mut reader, &mut record)?;
         Ok(Cells { layout, reader, record, row: 0 })
     }

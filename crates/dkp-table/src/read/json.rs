@@ -1,6 +1,6 @@
 //! JSON lines: an object a line. Columns are the keys, in the order in which they appear.
 
-use super::source::Source;
+use super::source::{Reader, Source};
 use super::value::{Reading, Value};
 use super::{Content, Opened, Pick, Rows, Stored, refused};
 use crate::cell::Na;
@@ -9,7 +9,6 @@ use crate::{Column, Error, Origin, Place, ReadOptions};
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -68,7 +67,7 @@ impl Lines {
 
     /// The line of a row.
     fn line(&self, row: usize) -> Option<usize> {
-        let lines = BufReader::new(self.source.open().ok()?).split(b'\n').map_while(Result::ok);
+        let lines = BufReader::new(self.source.from(0)).split(b'\n').map_while(Result::ok);
         let rows = lines.enumerate().filter(|(_, line)| !is_blank(line));
         rows.map(|(i, _)| i + 1).nth(row.checked_sub(1)?)
     }
@@ -177,7 +176,7 @@ fn is_blank(line: &[u8]) -> bool {
 /// The objects of a file, one at a time.
 struct Objects {
     source: Source,
-    reader: BufReader<File>,
+    reader: BufReader<Reader>,
     buffer: Vec<u8>,
     keys: Keys,
     /// The values of the present object by their columns' places.
@@ -189,8 +188,7 @@ struct Objects {
 
 impl Objects {
     fn new(source: &Source, keys: Keys) -> Result<Objects, Error> {
-        let file = source.open().map_err(|e| Error::Read { path: source.name().to_path_buf(), source: e })?;
-        let (source, reader) = (source.clone(), BufReader::new(file));
+        let (source, reader) = (source.clone(), BufReader::new(source.from(0)));
         Ok(Objects { source, reader, buffer: Vec::new(), keys, cells: Vec::new(), line: 0, row: 0 })
     }
 

@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tempfile::{NamedTempFile, TempPath};
 
 const UTF_16_LITTLE: &[u8] = b"\xff\xfe";
 const UTF_16_BIG: &[u8] = b"\xfe\xff";
@@ -19,8 +18,8 @@ const BUFFER_BYTES: usize = 1 << 18;
 pub struct Source {
     /// What messages call it.
     name: PathBuf,
-    /// The copy that is read, which goes away with the last of its readers.
-    copy: Option<Arc<TempPath>>,
+    /// Itself, or a copy that has no name, so that nothing is left of it however the program ends.
+    file: Arc<File>,
 }
 
 impl Source {
@@ -29,19 +28,18 @@ impl Source {
         let failed = |source| Error::Read { path: path.to_path_buf(), source };
         if path == Path::new(STANDARD) {
             let copy = plain(BufReader::new(io::stdin().lock())).map_err(failed)?;
-            return Ok(Source { name: "standard input".into(), copy: Some(Arc::new(copy)) });
+            return Ok(Source::copied(Path::new("standard input"), copy));
         }
         let mut file = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(failed)?);
         let start = file.fill_buf().map_err(failed)?;
         let is_plain = ![GZIP, ZSTD, UTF_16_LITTLE, UTF_16_BIG].iter().any(|mark| start.starts_with(mark));
-        let copy = if is_plain { None } else { Some(Arc::new(plain(file).map_err(failed)?)) };
-        Ok(Source { name: path.to_path_buf(), copy })
+        let file = if is_plain { file.into_inner() } else { plain(file).map_err(failed)? };
+        Ok(Source::copied(path, file))
     }
 
-    /// A copy that is made.
-    #[cfg(feature = "xlsx")]
-    pub fn copied(path: &Path, copy: TempPath) -> Source {
-        Source { name: path.to_path_buf(), copy: Some(Arc::new(copy)) }
+    /// What is read in the place of a file.
+    pub fn copied(name: &Path, file: File) -> Source {
+        Source { name: name.to_path_buf(), file: Arc::new(file) }
     }
 
     /// What messages call it.
@@ -49,17 +47,39 @@ impl Source {
         &self.name
     }
 
-    /// Opens it from its start.
-    pub fn open(&self) -> io::Result<File> {
-        match &self.copy {
-            Some(copy) => File::open(&**copy),
-            None => File::open(&self.name),
-        }
+    /// Reads it from a byte on.
+    pub fn from(&self, start: u64) -> Reader {
+        Reader { file: self.file.clone(), at: start }
     }
 }
 
+/// What reads a file, wherever others are that read it too.
+#[derive(Debug)]
+pub struct Reader {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for Reader {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = read_at(&self.file, bytes, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, start)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, bytes, start)
+}
+
 /// A temporary copy without compression, in UTF-8.
-fn plain<'a>(mut from: impl BufRead + 'a) -> io::Result<TempPath> {
+fn plain<'a>(mut from: impl BufRead + 'a) -> io::Result<File> {
     let start = from.fill_buf()?;
     let mut expanded: Box<dyn BufRead + 'a> = if start.starts_with(GZIP) {
         Box::new(BufReader::with_capacity(BUFFER_BYTES, flate2::bufread::MultiGzDecoder::new(from)))
@@ -68,14 +88,14 @@ fn plain<'a>(mut from: impl BufRead + 'a) -> io::Result<TempPath> {
     } else {
         Box::new(from)
     };
-    let mut to = BufWriter::with_capacity(BUFFER_BYTES, NamedTempFile::new()?);
+    let mut to = BufWriter::with_capacity(BUFFER_BYTES, tempfile::tempfile()?);
     let start = expanded.fill_buf()?;
     match (start.starts_with(UTF_16_LITTLE), start.starts_with(UTF_16_BIG)) {
         (true, _) => transcode(expanded, &mut to, u16::from_le_bytes)?,
         (_, true) => transcode(expanded, &mut to, u16::from_be_bytes)?,
         _ => drop(io::copy(&mut expanded, &mut to)?),
     }
-    Ok(to.into_inner().map_err(io::IntoInnerError::into_error)?.into_temp_path())
+    to.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
 /// UTF-16 as UTF-8, with its mark.

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write as _};
 use std::path::Path;
-use tempfile::{NamedTempFile, TempPath};
 use zip::ZipArchive;
 
 /// What files of this format are called where one is damaged.
@@ -70,7 +69,7 @@ fn failure(path: &Path, error: &XlsxError) -> Error {
 }
 
 /// The names of the first sheet's columns, and its rows as lines: the header and blank rows are blank lines.
-fn transcribe(path: &Path) -> Result<(Vec<String>, TempPath), Error> {
+fn transcribe(path: &Path) -> Result<(Vec<String>, File), Error> {
     let fail = |e: XlsxError| failure(path, &e);
     let file = File::open(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
     let mut book = Xlsx::new(BufReader::new(file)).map_err(fail)?;
@@ -92,7 +91,7 @@ fn transcribe(path: &Path) -> Result<(Vec<String>, TempPath), Error> {
 /// A sheet being written as lines.
 struct Transcript<'a> {
     path: &'a Path,
-    to: BufWriter<NamedTempFile>,
+    to: BufWriter<File>,
     /// The present row from 0, which is as many lines as are written, and its values by column.
     row: u32,
     values: BTreeMap<u32, Value>,
@@ -102,7 +101,7 @@ struct Transcript<'a> {
 
 impl Transcript<'_> {
     fn new(path: &Path) -> Result<Transcript<'_>, Error> {
-        let file = NamedTempFile::new().map_err(|e| write_error(path, e))?;
+        let file = tempfile::tempfile().map_err(|e| write_error(path, e))?;
         Ok(Transcript { path, to: BufWriter::new(file), row: 0, values: BTreeMap::new(), names: BTreeMap::new() })
     }
 
@@ -146,14 +145,14 @@ impl Transcript<'_> {
         Ok(text + "}")
     }
 
-    fn finish(mut self) -> Result<(Vec<String>, TempPath), Error> {
+    fn finish(mut self) -> Result<(Vec<String>, File), Error> {
         self.end_row()?;
         let file = self.to.into_inner().map_err(|e| write_error(self.path, e.into_error()))?;
         let (origin, names) = (Origin::from(self.path), self.names.into_values().collect::<Vec<String>>());
         check_names(&origin, &names)?;
         match number_in_header(&names) {
             Some(text) => Err(Error::NoHeader { path: self.path.to_path_buf(), text }),
-            None => Ok((names, file.into_temp_path())),
+            None => Ok((names, file)),
         }
     }
 }
