@@ -19,9 +19,6 @@ impl FoldWatcher {
     pub fn new(say: Say, prepared: &Prepared, first: u64) -> FoldWatcher {
         let of_folds = prepared.folds.iter().map(|fold| Watcher::new(say, &fold.prepared, 0));
         let watchers: Vec<_> = of_folds.chain([Watcher::new(say, prepared, first)]).map(Some).collect();
-        if watchers.len() > 1 {
-            interrupt::watch();
-        }
         FoldWatcher { say, at: watchers.len() - 1, watchers }
     }
 
@@ -44,12 +41,7 @@ impl FoldWatcher {
                     self.say.line("all rows");
                 }
             }
-            // what comes after it can be stopped too
-            Moment::Judge { .. } if self.at < last => {}
-            moment => {
-                let goes_on = self.watchers[self.at].as_mut().is_none_or(|watcher| watcher.sees(moment));
-                return goes_on && !interrupt::requested();
-            }
+            moment => return self.watchers[self.at].as_mut().is_none_or(|watcher| watcher.sees(moment)),
         }
         !interrupt::requested()
     }

@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use support::{Outcome, Place, SMALL, flats};
@@ -329,6 +329,31 @@ fn an_interrupted_run_leaves_a_checkpoint() {
     assert_eq!(outcome.code, 1, "{outcome:?}");
     assert!(outcome.err.contains("go on with `dkp train --resume flats.run`"), "{}", outcome.err);
     assert!(place.file("flats.run/checkpoint.safetensors").exists());
+}
+
+/// The time that each part takes is told at the beginning; Ctrl-C before there is anything to keep leaves nothing behind.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_start_leaves_nothing() {
+    let place = Place::new();
+    place.write("flats.csv", flats());
+    let before = place.names();
+    let arguments = ["train", "flats.csv", "--target", "price", "--ignore", "id,sold,kind", "--inducing", "10"];
+    let mut command =
+        place.command(&[&arguments[..], &["--likelihood", "gaussian", "--start-steps", "10000000"]].concat());
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let told = said.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("about "))).unwrap().unwrap();
+    for part in [" threads: ", " to start, ", " to train, ", " to judge; ", " MB of memory"] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert!(told.split_once(" on ").is_some_and(|(time, _)| time.ends_with(" min") || time.ends_with(" h")), "{told}");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let last = said.map_while(Result::ok).last();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(last.as_deref(), Some("dkp: stopped before the model's first step; nothing was written"));
+    assert_eq!(place.names(), before);
 }
 
 /// Ctrl-C while predictions are written leaves nothing behind.
