@@ -123,7 +123,7 @@ fn a_card_that_does_not_fit_its_model_is_refused() {
         fit.run(&prices()).unwrap()
     };
     let (other, classes) = (fit("price", &["town"]).card, fit("town", &[]).card);
-    let mut refused = |change: &dyn Fn(&mut Card)| {
+    let refused = |change: &dyn Fn(&mut Card)| {
         let mut fitted = fit("price", &[]);
         change(&mut fitted.card);
         fitted.save(&path).unwrap();
