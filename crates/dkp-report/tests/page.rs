@@ -396,8 +396,8 @@ fn the_first_title_says_how_much_is_predicted() {
         let evaluation = Evaluation::Regression { target: "y".into(), points, noise: None, metrics: vec![] };
         html(&Report { evaluation: Some(evaluation), ..Report::default() })
     };
-    assert_titles(&page(0.1), &["Near the dashed line: 99\u{202f}% of the differences predicted"]);
-    assert_titles(&page(0.7), &["Around the dashed line: 51\u{202f}% of the differences predicted"]);
+    assert_titles(&page(0.1), &["Near the dashed line: 99\u{202f}% explained"]);
+    assert_titles(&page(0.7), &["Around the dashed line: 51\u{202f}% explained"]);
     assert_titles(&page(1.0), &["No nearer to the dashed line than the average is"]);
 }
 

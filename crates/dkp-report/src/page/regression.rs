@@ -35,7 +35,8 @@ fn against_observed(target: &str, points: &[NumberPrediction]) -> String {
     if drawn.is_empty() {
         return no_figure("Predicted and observed", "No row has both a finite observation and a finite prediction.");
     }
-    let title = title_of_predictions(&drawn);
+    let share = share_explained(&drawn);
+    let title = title_of_predictions(share, drawn.len());
     let with_intervals = drawn.len() <= MOST_INTERVALS;
     let centre = || drawn.iter().flat_map(|p| [p.observed, p.mean]);
     let ends = drawn.iter().filter(|_| with_intervals).flat_map(|p| [p.lower, p.upper]);
@@ -61,23 +62,31 @@ fn against_observed(target: &str, points: &[NumberPrediction]) -> String {
         "Each dot is a row; on the dashed line prediction and observation agree."
     };
     let beyond = drawn.iter().filter(|p| [p.observed, p.mean].iter().any(|v| *v < range.0 || *v > range.1)).count();
-    let caption = format!("{caption}{}", outside(beyond));
+    let explained = if share.is_finite() && drawn.len() >= FEW {
+        format!(" {} of the variance of {target} is explained.", percent(share.max(0.0)))
+    } else {
+        String::new()
+    };
+    let caption = format!("{caption}{explained}{}", outside(beyond));
     figure(&title, &plot.described(format!("Predicted against observed {target}. {caption}")).inline(), &caption)
 }
 
-/// How much of the differences between rows is predicted: 1 − Σ(y − m)²/Σ(y − ȳ)².
-fn title_of_predictions(points: &[&NumberPrediction]) -> String {
+/// The share of observations' variance that predictions explain: 1 − Σ(y − m)²/Σ(y − ȳ)².
+fn share_explained(points: &[&NumberPrediction]) -> f64 {
     // scaled, so that squares of huge values stay finite
     let largest = points.iter().fold(f64::MIN_POSITIVE, |m, p| m.max(p.observed.abs()).max(p.mean.abs()));
     let mean = points.iter().map(|p| p.observed / largest / points.len() as f64).sum::<f64>();
     let left: f64 = points.iter().map(|p| (p.observed / largest - p.mean / largest).powi(2)).sum();
     let all: f64 = points.iter().map(|p| (p.observed / largest - mean).powi(2)).sum();
-    let share = 1.0 - left / all;
+    1.0 - left / all
+}
+
+fn title_of_predictions(share: f64, rows: usize) -> String {
     let rounded = format!("{:.0}\u{202f}%", 100.0 * share);
     match share {
-        _ if points.len() < FEW || !share.is_finite() => "On the dashed line a prediction is right".to_string(),
-        s if s >= 0.7 => format!("Near the dashed line: {rounded} of the differences predicted"),
-        s if s >= 0.05 => format!("Around the dashed line: {rounded} of the differences predicted"),
+        _ if rows < FEW || !share.is_finite() => "On the dashed line a prediction is right".to_string(),
+        s if s >= 0.7 => format!("Near the dashed line: {rounded} explained"),
+        s if s >= 0.05 => format!("Around the dashed line: {rounded} explained"),
         _ => "No nearer to the dashed line than the average is".to_string(),
     }
 }
