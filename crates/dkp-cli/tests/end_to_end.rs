@@ -344,7 +344,7 @@ fn an_interrupted_start_leaves_nothing() {
     let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
     let told = said.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("about "))).unwrap().unwrap();
-    for part in [" threads: ", " to start, ", " to train, ", " to judge; ", " MB of memory"] {
+    for part in [" threads: ", " to start, ", " to train, ", " to judge and explain; ", " MB of memory"] {
         assert!(told.contains(part), "{told}");
     }
     assert!(told.split_once(" on ").is_some_and(|(time, _)| time.ends_with(" min") || time.ends_with(" h")), "{told}");

@@ -1,7 +1,7 @@
 //! How long a fit will take: a few steps of each of its parts are timed before it begins.
 
 use crate::choice::AUTO;
-use crate::{Error, Fit, Fitted, Prepared, Settings, on_threads};
+use crate::{Error, Fit, Fitted, Prepared, Settings, explain, on_threads};
 use dkp::data::Dataset;
 use dkp::model::Model;
 use dkp::train::{Start, TIGHTEN_EVERY, TrainOptions, Trainer, initialise_with};
@@ -64,8 +64,9 @@ impl Fit {
         let begun = Instant::now();
         fitted.judge(&sample, &mut |_| Ok(()))?;
         let each = begun.elapsed().div_f64((sample.points() * draws.min(DRAWS as u64) as usize) as f64);
-        let held_out = held_out.as_ref().map_or(0, Dataset::points) as f64 * draws as f64;
-        parts.push(("to judge", bound + each.mul_f64(held_out)));
+        let held_out = held_out.as_ref().map_or(0, Dataset::points) * draws as usize;
+        let explained = explain::work(fitted.card.labels().is_some(), fitted.card.columns().len());
+        parts.push(("to judge and explain", bound + each.mul_f64((held_out + explained) as f64)));
         Ok(Estimate { parts })
     }
 

@@ -302,13 +302,13 @@ fn the_time_of_a_fit_is_estimated() {
     let mut fit = quick("price");
     let few = parts(&prices(), &fit);
     let names: Vec<&str> = few.iter().map(|p| p.0).collect();
-    assert_eq!(names, ["to choose the noise", "to start", "to train", "to judge"]);
+    assert_eq!(names, ["to choose the noise", "to start", "to train", "to judge and explain"]);
     fit.config.model.steps = Some(3000);
     let many = parts(&prices(), &fit);
     assert!(many[2].1 > 20.0 * few[2].1 && many[1].1 < 20.0 * few[1].1, "{few:?} {many:?}");
     let classes = parts(&steep_kinds(0..400), &quick("kind"));
     let names: Vec<&str> = classes.iter().map(|p| p.0).collect();
-    assert_eq!(names, ["to find how sure to be", "to start", "to train", "to judge"]);
+    assert_eq!(names, ["to find how sure to be", "to start", "to train", "to judge and explain"]);
 }
 
 /// A few whole numbers may stand for classes; that is said, and a word makes them such.
