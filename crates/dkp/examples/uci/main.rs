@@ -7,6 +7,7 @@ mod splits;
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::model::{FamilyOptions, Model};
+use dkp::processes::Input;
 use dkp::train::{Schedule, Start, TrainOptions, Trainer, initialise};
 use dkp_tape::random::Key;
 use faer::Mat;
