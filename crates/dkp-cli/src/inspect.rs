@@ -56,7 +56,8 @@ fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)])
     }
     out += "\nlayers (δ is an effective width: the larger, the closer to the infinitely wide network)\n";
     out += &layers(card.settings.layers, numbers);
-    let (_, unit) = card.target_units();
+    // as it counts in predictions
+    let unit = card.target_units().1 * card.calibration.as_ref().map_or(1.0, |c| c.latents.noise);
     out.extend(numbers.iter().filter_map(|(name, value)| match name.strip_prefix("likelihood.")? {
         "noise" => Some(format!("  noise    sd {:.4} in the target's units\n", value.sqrt() * unit)),
         "scale" => Some(format!("  scale    {:.4} in the target's units\n", value * unit)),

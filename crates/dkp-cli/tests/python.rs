@@ -62,7 +62,8 @@ fn python_opens_a_model_file() {
     let Some(python) = python() else { return };
     let place = Place::new();
     place.write("flats.csv", flats());
-    let flags = ["train", "flats.csv", "--target", "price", "--ignore", "id,sold,kind", "--quiet"];
+    let flags =
+        ["train", "flats.csv", "--target", "price", "--ignore", "id,sold,kind", "--input-layer", "omega", "--quiet"];
     place.done(&[&flags[..], &SMALL].concat());
     let output = Command::new(python).args(["-c", SCRIPT, "flats.dkp"]).current_dir(place.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

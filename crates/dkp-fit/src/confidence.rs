@@ -58,7 +58,12 @@ impl Fit {
             }
             best = Some((temperature, score, judged));
         }
-        let Some((temperature, score, mut judged)) = best else { return Ok(()) };
+        let Some((temperature, score, mut judged)) = best else {
+            let line = "how sure to be could not be found: no network could be trained without a part of the rows";
+            watch(Moment::Noise(line));
+            card.noise = Some(line.to_string());
+            return Ok(());
+        };
         card.settings.temperature = temperature;
         if limit {
             for part in &parts[1..turns(&parts)] {
