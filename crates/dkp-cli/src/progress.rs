@@ -146,7 +146,8 @@ impl Drop for Status {
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "less than a second".to_string(),
-        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 600.0 => format!("{:.1} min", s / 60.0),
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),
         s => format!("{:.1} h", s / 3600.0),
     }

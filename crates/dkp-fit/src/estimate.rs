@@ -1,11 +1,15 @@
 //! How long a fit will take: a few steps of each of its parts are timed before it begins.
 
 use crate::choice::AUTO;
-use crate::{Error, Fit, Fitted, Prepared, Settings, explain, on_threads};
+use crate::confidence::calibrate;
+use crate::fitted::JUDGED_ROWS;
+use crate::{Card, Error, Fit, Fitted, Prepared, Settings, explain, on_threads};
 use dkp::data::Dataset;
 use dkp::model::Model;
-use dkp::train::{Start, TIGHTEN_EVERY, TrainOptions, Trainer, initialise_with};
+use dkp::train::{Step, TIGHTEN_EVERY, TrainOptions, Trainer, initialise_with};
+use dkp_table::Unfamiliar;
 use dkp_tape::random::Key;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -15,6 +19,8 @@ const FEWEST: usize = 1 + TIGHTEN_EVERY as usize;
 const ENOUGH: Duration = Duration::from_millis(200);
 /// Rows by which bounds and predictions are timed, at most, and posterior draws.
 const ROWS: usize = 1_024;
+/// Rows by which it is timed what is done once for some of them.
+const FEW_ROWS: usize = 64;
 const DRAWS: usize = 8;
 
 /// How long a fit will take.
@@ -39,77 +45,135 @@ impl Fit {
 
     fn measure(&self, prepared: &Prepared) -> Result<Estimate, Error> {
         let Prepared { train, held_out, card, folds, .. } = prepared;
-        let mut card = card.clone();
         let mut parts = Vec::new();
         if let Some(fold) = folds.first() {
             parts.push(("to cross-validate", self.measure(&fold.prepared)?.total() * folds.len() as u32));
         }
-        let decided = self.measure_choice(&mut card.settings, train)?;
-        parts.extend(Some(("to choose the noise", decided)).filter(|d| !d.1.is_zero()));
-        let confidence = self.measure_confidence(&card.settings, train)?;
-        parts.extend(Some(("to find how sure to be", confidence)).filter(|c| !c.1.is_zero()));
-        let (start, mut model) = self.measure_start(&card.settings, train)?;
-        parts.push(("to start", start));
-        let options = card.settings.train_options();
-        parts.push(("to train", measure_steps(&mut model, train, options)?));
-        let begun = Instant::now();
-        let sample = train.of(&train.sample(ROWS, Key::new(card.settings.seed)));
-        model.bound(&sample, DRAWS, Key::new(card.settings.seed))?;
-        let bound = begun
-            .elapsed()
-            .mul_f64((Fitted::bound_draws(train) * train.points()) as f64 / (DRAWS * sample.points()) as f64);
-        let draws = card.settings.evaluation_draws;
-        card.settings.evaluation_draws = draws.min(DRAWS as u64);
-        let fitted = Fitted { model, card, tensors: BTreeMap::new(), registry: self.registry.clone() };
-        let begun = Instant::now();
-        fitted.judge(&sample, &mut |_| Ok(()))?;
-        let each = begun.elapsed().div_f64((sample.points() * draws.min(DRAWS as u64) as usize) as f64);
-        let held_out = held_out.as_ref().map_or(0, Dataset::points) * draws as usize;
-        let explained = explain::work(fitted.card.labels().is_some(), fitted.card.columns().len());
-        parts.push(("to judge and explain", bound + each.mul_f64((held_out + explained) as f64)));
+        if let Some(time) = self.measure_confidence(&card.settings, train)? {
+            parts.push(("to find how sure to be", time));
+        }
+        if card.settings.likelihood != AUTO {
+            parts.extend(self.measure_model(card, train, held_out.as_ref())?);
+            return Ok(Estimate { parts });
+        }
+        let candidates = card.settings.candidates(self);
+        let with = |likelihood: &str| {
+            let settings = Settings { likelihood: likelihood.to_string(), ..card.settings.clone() };
+            Card { settings, ..card.clone() }
+        };
+        let mut choice = Duration::ZERO;
+        for likelihood in &candidates {
+            let (settings, options) = with(likelihood).settings.small();
+            choice += self.measure_network(&settings, options, train)?.0;
+        }
+        parts.push(("to choose the noise", choice));
+        // which of them the model will have is not known: what is as many times the quickest as the slowest is of it is far from neither
+        let ends = [candidates.first(), candidates.last()].map(|c| with(c.unwrap_or(&"gaussian")));
+        let [short, long] = ends.map(|card| self.measure_model(&card, train, held_out.as_ref()));
+        parts.extend(short?.into_iter().zip(long?).map(|((what, a), (_, b))| (what, mean(a, b))));
         Ok(Estimate { parts })
     }
 
-    /// The choice of a likelihood; in the settings the last that is compared takes its place.
-    fn measure_choice(&self, settings: &mut Settings, train: &Dataset) -> Result<Duration, Error> {
-        let mut all = Duration::ZERO;
-        if settings.likelihood == AUTO {
-            for likelihood in settings.candidates(self) {
-                settings.likelihood = likelihood.to_string();
-                let (small, options) = settings.small();
-                all += self.measure_network(&small, options, train)?;
-            }
-        }
-        Ok(all)
-    }
-
-    fn measure_confidence(&self, settings: &Settings, train: &Dataset) -> Result<Duration, Error> {
-        let Some((networks, left_out)) = self.trials(settings, train) else { return Ok(Duration::ZERO) };
+    /// Networks by which it is decided how sure to be, and what is made of each.
+    fn measure_confidence(&self, settings: &Settings, train: &Dataset) -> Result<Option<Duration>, Error> {
+        let Some((networks, left_out)) = self.trials(settings, train) else { return Ok(None) };
         let (network, options) = settings.trial();
-        Ok(self.measure_network(&network, options, &train.without(&left_out).0)? * networks as u32)
-    }
-
-    fn measure_network(&self, settings: &Settings, options: TrainOptions, train: &Dataset) -> Result<Duration, Error> {
-        let mut clock = Clock::start();
-        match self.network(settings, options, train, |_| clock.tick()) {
-            Ok(_) | Err(Error::Stopped { .. }) => Ok(clock.total(options.steps)),
-            Err(error) => Err(error),
+        let (learned, kept) = train.without(&left_out);
+        let (mut time, model) = self.measure_network(&network, options, &learned)?;
+        if let Some(model) = model {
+            let sample = kept.of(&kept.sample(FEW_ROWS, Key::new(settings.seed)));
+            let begun = Instant::now();
+            calibrate(&model, &sample, settings.seed)?;
+            time += begun.elapsed().mul_f64(kept.points() as f64 / sample.points() as f64);
         }
+        Ok(Some(time * networks as u32))
     }
 
-    fn measure_start(&self, settings: &Settings, train: &Dataset) -> Result<(Duration, Model), Error> {
+    /// A network that takes so many steps, and one that has taken a few.
+    fn measure_network(
+        &self,
+        settings: &Settings,
+        options: TrainOptions,
+        train: &Dataset,
+    ) -> Result<(Duration, Option<Model>), Error> {
+        let mut clock = Clock::start();
+        let few = TrainOptions { steps: options.steps.min(FEWEST as u64), ..options };
+        let each = |_: &Step| {
+            clock.tick();
+            true
+        };
+        let model = self.network(settings, few, train, each)?;
+        Ok((clock.total(options.steps), model))
+    }
+
+    fn measure_model(
+        &self,
+        card: &Card,
+        train: &Dataset,
+        held_out: Option<&Dataset>,
+    ) -> Result<[(&'static str, Duration); 3], Error> {
+        let settings = &card.settings;
         let mut clock = Clock::start();
         let architecture = settings.architecture(&self.registry)?;
-        let start: Start = settings.start();
+        let start = settings.start();
         let started = initialise_with(architecture, train, start, |p| settings.adjust(p), |_| clock.tick())?;
-        Ok((clock.total(settings.start_steps), started.model))
+        let start = clock.total(settings.start_steps);
+        let mut model = started.model;
+        let options = settings.train_options();
+        let mut clock = Clock::start();
+        Trainer::new(&mut model, train, options)?.run(|_| clock.tick())?;
+        let (card, registry) = (card.clone(), self.registry.clone());
+        let fitted = Fitted { model, card, tensors: BTreeMap::new(), registry };
+        let end = measure_end(&fitted, train, held_out.map_or(0, Dataset::points))?;
+        Ok([("to start", start), ("to train", clock.total(options.steps)), ("to judge and explain", end)])
     }
 }
 
-fn measure_steps(model: &mut Model, train: &Dataset, options: TrainOptions) -> Result<Duration, Error> {
-    let mut clock = Clock::start();
-    Trainer::new(model, train, options)?.run(|_| clock.tick())?;
-    Ok(clock.total(options.steps))
+/// The geometric mean.
+fn mean(a: Duration, b: Duration) -> Duration {
+    Duration::from_secs_f64((a.as_secs_f64() * b.as_secs_f64()).sqrt())
+}
+
+/// The bound, predictions that explain, and those of held-out rows.
+fn measure_end(fitted: &Fitted, train: &Dataset, held_out: usize) -> Result<Duration, Error> {
+    let key = Key::new(fitted.card.settings.seed);
+    let sample = |rows: usize| train.of(&train.sample(rows, key));
+    // where nothing is drawn, draws cost nothing
+    let fixed = fitted.model.architecture().is_deterministic();
+    let work = |rows: usize, draws: usize| (rows * if fixed { 1 } else { draws }) as f64;
+
+    // as many however few there are, so that what is done once for all is spread
+    let few = sample(ROWS);
+    let rows = few.of(&(0..ROWS).map(|i| i % few.points()).collect::<Vec<_>>());
+    let each = |begun: Instant| begun.elapsed().div_f64(work(rows.points(), DRAWS));
+    let begun = Instant::now();
+    fitted.model.bound(&rows, DRAWS, key)?;
+    let bound = each(begun);
+    let begun = Instant::now();
+    let predictions = fitted.predictions(rows.inputs().as_ref(), DRAWS, 0, Unfamiliar::default())?;
+    (0..rows.points()).into_par_iter().for_each(|n| {
+        predictions.probabilities(n).map_or_else(|| predictions.noise(n), |p| p[0]);
+    });
+    let explained = each(begun);
+
+    // each block of rows has its draws, which are made anew for it
+    let judge = |rows: Dataset| {
+        let begun = Instant::now();
+        fitted.judge(&rows, &mut |_| Ok(())).map(|_| (begun.elapsed(), rows.points()))
+    };
+    let judged = match held_out {
+        0 => Duration::ZERO,
+        _ => {
+            let ((short, few), (long, more)) = (judge(sample(FEW_ROWS))?, judge(sample(3 * FEW_ROWS))?);
+            let row = long.saturating_sub(short).div_f64((more - few).max(1) as f64);
+            let block = short.saturating_sub(row.mul_f64(few as f64));
+            row.mul_f64(held_out as f64) + block.mul_f64(held_out.div_ceil(JUDGED_ROWS) as f64)
+        }
+    };
+    let to_explain = explain::predictions(fitted.card.labels().is_some(), fitted.card.columns().len());
+    Ok(bound.mul_f64(work(train.points(), Fitted::bound_draws(train)))
+        + explained.mul_f64(work(to_explain, explain::DRAWS))
+        + judged)
 }
 
 /// When steps ended.

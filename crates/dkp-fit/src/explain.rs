@@ -29,18 +29,18 @@ const PARTS: usize = 30;
 /// Classes whose probabilities are drawn.
 const CLASSES: usize = 5;
 /// Posterior draws.
-const DRAWS: usize = 16;
+pub(crate) const DRAWS: usize = 16;
 /// Surprising rows, at most.
 const SURPRISES: usize = 8;
 /// A row surprises if it lies in the outermost tenth of its prediction, or is of another class than the most probable one.
 const OUTERMOST: f64 = 0.1;
 
-/// Predictions of a row by a draw that explaining takes, at most.
-pub(crate) fn work(of_classes: bool, columns: usize) -> usize {
+/// Predictions that explaining takes, at most.
+pub(crate) fn predictions(of_classes: bool, columns: usize) -> usize {
     let columns = columns.min(COLUMNS);
     let [one, two] = if of_classes { ROWS_OF_CLASSES } else { ROWS };
     let pairs = columns * columns.saturating_sub(1) / 2;
-    DRAWS * (columns * VALUES * one + (columns + pairs) * two * two + CELLS * CELLS * two)
+    columns * VALUES * one + (columns + pairs) * two * two + CELLS * CELLS * two
 }
 
 /// The values of a column, each with a training row that has it.
