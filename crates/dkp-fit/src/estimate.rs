@@ -38,7 +38,7 @@ impl Estimate {
 }
 
 impl Fit {
-    /// How long [`train`](Fit::train) will take with this data. That takes about a hundredth of the time itself, and a second or less with small tables.
+    /// How long [`train`](Fit::train) will take with this data. That takes some per cent of the time itself, and seconds at most.
     pub fn estimate(&self, prepared: &Prepared) -> Result<Estimate, Error> {
         on_threads(self.threads, || self.measure(prepared))
     }
@@ -67,7 +67,7 @@ impl Fit {
             choice += self.measure_network(&settings, options, train)?.0;
         }
         parts.push(("to choose the noise", choice));
-        // which of them the model will have is not known: what is as many times the quickest as the slowest is of it is far from neither
+        // which of them the model will have is not known: the mean of the quickest and the slowest is far from neither
         let ends = [candidates.first(), candidates.last()].map(|c| with(c.unwrap_or(&"gaussian")));
         let [short, long] = ends.map(|card| self.measure_model(&card, train, held_out.as_ref()));
         parts.extend(short?.into_iter().zip(long?).map(|((what, a), (_, b))| (what, mean(a, b))));
