@@ -122,6 +122,7 @@ impl Fit {
         let options = settings.train_options();
         let mut clock = Clock::start();
         Trainer::new(&mut model, train, options)?.run(|_| clock.tick())?;
+        model.release_memory();
         let (card, registry) = (card.clone(), self.registry.clone());
         let fitted = Fitted { model, card, tensors: BTreeMap::new(), registry };
         let end = measure_end(&fitted, train, held_out.map_or(0, Dataset::points))?;
