@@ -148,7 +148,8 @@ fn flags_that_make_no_sense() {
     with(&["--folds", "3", "--holdout", "0.2"], "--folds and --holdout both say which rows are held out");
     with(&["--folds", "1"], "--folds must be from 2 to 1000");
     with(&["--input-layer", "mixed"], "invalid value 'mixed' for '--input-layer <KIND>'");
-    let singular = "the Gram matrix of 100 inducing points with 7 features is singular: it can be drawn where there are fewer inducing points than features";
+    let singular =
+        "--input-layer gram: 100 inducing points with 7 features make it singular: give fewer points than features";
     with(&["--input-layer", "gram", "--inducing", "100", "--ignore", "sold,kind"], singular);
     with(&["--folds", "121"], "--folds 121: t.csv: there are 120 rows with a known target");
     with(&["--folds", "4", "--group", "town"], "--folds 4: t.csv: there are fewer groups in column \"town\"");

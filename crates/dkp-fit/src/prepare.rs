@@ -3,7 +3,7 @@
 use crate::choice::AUTO;
 use crate::columns::{feature_names, likelihood_name, placing_kind, task};
 use crate::roles::HOLDOUT;
-use crate::{Card, Config, Error, FeatureScale, Fit, Roles, RowNames, Scaling, Settings, Task};
+use crate::{Card, Config, Error, FeatureScale, Fit, InputLayer, Roles, RowNames, Scaling, Settings, Task};
 use dkp::data::{Dataset, Scaler, Split};
 use dkp::likelihoods::{Likelihood, TargetKind};
 use dkp::train::{Start, initialise};
@@ -232,6 +232,13 @@ impl Fit {
 
     /// Makes a model without training anything, so that a wrong setting is told at once.
     fn check_settings(&self, settings: &Settings, train: &Dataset) -> Result<(), Error> {
+        let (features, inducing) = (train.features(), settings.inducing as usize);
+        if settings.input_layer == InputLayer::Gram && features <= inducing {
+            let reason = format!(
+                "{inducing} inducing points with {features} features make it singular: give fewer points than features"
+            );
+            return Err(Error::setting("input_layer", "gram", reason));
+        }
         let start = Start { warm_up: 0, ..settings.start() };
         let mut settings = settings.clone();
         if settings.likelihood == AUTO {

@@ -35,16 +35,6 @@ pub enum StartError {
         /// The number.
         error: OutOfRange,
     },
-    /// An input layer that draws a Gram matrix where that is singular.
-    #[error(
-        "the Gram matrix of {inducing} inducing points with {features} features is singular: it can be drawn where there are fewer inducing points than features"
-    )]
-    Singular {
-        /// Inducing points.
-        inducing: usize,
-        /// Features.
-        features: usize,
-    },
     /// A layer that has no start.
     #[error("{layer} cannot start: {}", cause(&failure.problem))]
     Layer {
@@ -118,7 +108,7 @@ pub fn initialise_with<E: From<StartError>>(
     architecture.check_targets(data).map_err(StartError::from)?;
     check_processes(&architecture)?;
     let place = Placed::new(data, start);
-    let input = suited(architecture.input, &place)?;
+    let input = suited(architecture.input, &place);
     let architecture = Architecture { input, ..architecture };
     let mut model = place.cold_start(architecture.clone())?;
     let cold = model.parameters().clone();
@@ -151,14 +141,14 @@ fn check_processes(architecture: &Architecture) -> Result<(), StartError> {
 }
 
 /// Ω, or its equivalent for more features than inducing points, where these allow it.
-fn suited(input: Input<Arc<dyn Process>>, place: &Placed<'_>) -> Result<Input<Arc<dyn Process>>, StartError> {
-    let (features, inducing) = (place.data.features(), place.chosen.len());
+fn suited(input: Input<Arc<dyn Process>>, place: &Placed<'_>) -> Input<Arc<dyn Process>> {
     match input {
-        Input::Omega(process) if process.has_gram_form() && features > inducing && is_regular(&place.gram) => {
-            Ok(Input::Gram(process))
+        Input::Omega(process)
+            if process.has_gram_form() && place.data.features() > place.chosen.len() && is_regular(&place.gram) =>
+        {
+            Input::Gram(process)
         }
-        Input::Gram(_) if !is_regular(&place.gram) => Err(StartError::Singular { inducing, features }),
-        other => Ok(other),
+        other => other,
     }
 }
 
