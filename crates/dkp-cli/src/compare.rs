@@ -1,13 +1,13 @@
 //! `dkp compare`: how several models do on the same rows.
 
-use crate::flags::Reading;
+use crate::flags::{Judging, Reading};
 use crate::outputs::{check_distinct, check_writable};
 use crate::print::{text, warn_of};
 use crate::progress::{Say, Status};
 use crate::report;
 use anyhow::bail;
 use clap::Args;
-use dkp_fit::{Compared, Comparison, EVALUATION_DRAWS, Entrant, Error, Explained, Fitted, Table, compare, on_threads};
+use dkp_fit::{Compared, Comparison, Entrant, Error, Explained, Fitted, Table, compare, on_threads};
 use dkp_table::STANDARD;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -28,18 +28,8 @@ pub struct Arguments {
     report: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
-    /// Posterior draws.
-    #[arg(long, value_name = "N", default_value_t = EVALUATION_DRAWS, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    draws: u64,
-    /// The seed of the draws.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Threads [default: all cores].
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// One JSON object on standard output.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    judging: Judging,
 }
 
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
@@ -60,9 +50,10 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         .zip(fitted.iter().zip(&tables))
         .map(|(name, (fitted, table))| Entrant { name, fitted, table })
         .collect();
-    let mut status = Status::new(Say { quiet: a.json });
+    let mut status = Status::new(Say { quiet: a.judging.json });
     let watch = |place: usize, rows: usize| status.tell(format!("{}: {rows} rows judged", names[place]));
-    let comparison = on_threads(a.threads, || compare(&entrants, a.draws as usize, a.seed, watch));
+    let comparison =
+        on_threads(a.judging.threads, || compare(&entrants, a.judging.draws as usize, a.judging.seed, watch));
     let comparison = comparison.map_err(|error| match error {
         Error::FarRow { .. } => anyhow::Error::from(error).context(a.data.display().to_string()),
         other => other.into(),
@@ -74,8 +65,8 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     if let Some(out) = &a.report {
         report::write(&dkp_report::comparison_html(&comparison.report()), "--report", out)?;
     }
-    text(&if a.json { format!("{}\n", json!(comparison)) } else { lines(&comparison) })?;
-    if let Some(out) = a.report.as_ref().filter(|_| !a.json) {
+    text(&if a.judging.json { format!("{}\n", json!(comparison)) } else { lines(&comparison) })?;
+    if let Some(out) = a.report.as_ref().filter(|_| !a.judging.json) {
         eprintln!("report written to {}", out.display());
     }
     Ok(())

@@ -1,10 +1,10 @@
 //! `dkp evaluate`: how good a model's predictions for a table with known targets are.
 
-use crate::flags::Reading;
+use crate::flags::{Judging, Reading};
 use crate::print::{metric_lines, text, warn_of};
 use crate::progress::{Say, Status};
 use clap::Args;
-use dkp_fit::{EVALUATION_DRAWS, Fitted, ReadOptions, Table, on_threads};
+use dkp_fit::{Fitted, ReadOptions, Table, on_threads};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -24,32 +24,24 @@ pub struct Arguments {
     target: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
-    /// Posterior draws.
-    #[arg(long, value_name = "N", default_value_t = EVALUATION_DRAWS, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    draws: u64,
-    /// The seed of the draws.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Threads [default: all cores].
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// One JSON object on standard output.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    judging: Judging,
 }
 
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let fitted = Fitted::load(&a.model)?;
     let beside = a.target.clone().map(|file| (fitted.card.target_name(), file));
     let table = Table::open(&a.data, &ReadOptions { beside, ..a.reading.options(&fitted) })?;
-    let mut status = Status::new(Say { quiet: a.json });
+    let mut status = Status::new(Say { quiet: a.judging.json });
     let watch = |rows: usize| status.tell(format!("{rows} rows judged"));
-    let evaluation = on_threads(a.threads, || fitted.evaluate_watched(&table, a.draws as usize, a.seed, watch))?;
+    let evaluation = on_threads(a.judging.threads, || {
+        fitted.evaluate_watched(&table, a.judging.draws as usize, a.judging.seed, watch)
+    })?;
     drop(status);
     warn_of(&evaluation.unfamiliar);
     if evaluation.unseen_classes > 0 {
         eprintln!("dkp: {} rows of classes that no training row had are left out", evaluation.unseen_classes);
     }
     let metrics = &evaluation.metrics;
-    text(&if a.json { format!("{}\n", json!(metrics)) } else { metric_lines(metrics, "") })
+    text(&if a.judging.json { format!("{}\n", json!(metrics)) } else { metric_lines(metrics, "") })
 }

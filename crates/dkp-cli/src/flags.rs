@@ -110,6 +110,23 @@ pub enum EffortFlag {
     Best,
 }
 
+/// How models are judged.
+#[derive(Args)]
+pub struct Judging {
+    /// Posterior draws.
+    #[arg(long, value_name = "N", default_value_t = dkp_fit::EVALUATION_DRAWS, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub draws: u64,
+    /// The seed of the draws.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Threads [default: all cores].
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// One JSON object on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// What the input layer draws.
 #[derive(Clone, Copy, Debug, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]

@@ -338,9 +338,13 @@ fn an_interrupted_start_leaves_nothing() {
     let place = Place::new();
     place.write("flats.csv", flats());
     let before = place.names();
-    let arguments = ["train", "flats.csv", "--target", "price", "--ignore", "id,sold,kind", "--inducing", "10"];
+    // of standard input there is a copy, which has no name
+    let copies = tempfile::tempdir().unwrap();
+    let arguments =
+        ["train", "-", "--out", "flats.dkp", "--target", "price", "--ignore", "id,sold,kind", "--inducing", "10"];
     let mut command =
         place.command(&[&arguments[..], &["--likelihood", "gaussian", "--start-steps", "10000000"]].concat());
+    command.stdin(std::fs::File::open(place.file("flats.csv")).unwrap()).env("TMPDIR", copies.path());
     let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
     let told = said.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("about "))).unwrap().unwrap();
@@ -348,6 +352,7 @@ fn an_interrupted_start_leaves_nothing() {
         assert!(told.contains(part), "{told}");
     }
     assert!(told.split_once(" on ").is_some_and(|(time, _)| time.ends_with(" min") || time.ends_with(" h")), "{told}");
+    assert_eq!(std::fs::read_dir(copies.path()).unwrap().count(), 0);
     std::thread::sleep(Duration::from_millis(300));
     assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let last = said.map_while(Result::ok).last();

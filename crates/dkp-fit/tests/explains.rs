@@ -1,6 +1,6 @@
 //! How predictions go with columns, and which rows surprise, where that is known.
 
-use dkp_fit::{Card, Fit, Fitted, Table, Values};
+use dkp_fit::{Card, Fit, Fitted, Roles, Table, Values};
 use dkp_report::{Curve, Effect, Evaluation, Explanation, Pair, Place};
 
 /// Even numbers from −1 to 1 (a linear congruence), the same on every machine.
@@ -167,14 +167,31 @@ fn columns_of_every_kind_have_effects() {
 /// Rows with errors in their target lead, by number and name, with what the table has in them.
 #[test]
 fn rows_with_errors_surprise() {
+    rows_with_errors_lead(&|roles| roles.holdout = Some(0.5));
+}
+
+/// So they do where each fold's rows are judged by a model of earlier ones, and the earliest are not judged.
+#[test]
+fn rows_with_errors_surprise_models_of_other_folds() {
+    rows_with_errors_lead(&|roles| (roles.folds, roles.time) = (Some(3), Some("when".to_string())));
+}
+
+/// One row in ten has no target, so that rows are not counted as they are learned from.
+fn rows_with_errors_lead(divide: &dyn Fn(&mut Roles)) {
     let n = 400;
     let [x, noise] = [11, 12].map(|seed| even(n, seed));
     let wrong = |i: usize| i % 20 == 7;
     let y: Vec<f64> = (0..n).map(|i| 2.0 * x[i] + 0.1 * noise[i] + if wrong(i) { 3.0 } else { 0.0 }).collect();
     let names: Vec<String> = (0..n).map(|i| format!("house {i}")).collect();
-    let columns = vec![("name", names.into()), ("x", x.clone().into()), ("y", y.clone().into())];
+    let when: Vec<f64> = (0..n).map(|i| (i * 37 % n) as f64).collect();
+    let known: Vec<f64> = y.iter().enumerate().map(|(i, y)| if i % 10 == 0 { f64::NAN } else { *y }).collect();
+    let columns = vec![("name", names.into()), ("when", when.into()), ("x", x.clone().into()), ("y", known.into())];
     let mut fit = fit("y", "student_t");
-    (fit.config.table.id, fit.config.table.holdout) = (vec!["name".into()], Some(0.5));
+    (fit.config.table.id, fit.config.table.ignore) = (vec!["name".into()], vec!["when".into()]);
+    divide(&mut fit.config.table);
+    if fit.config.table.time.is_some() {
+        fit.config.table.ignore.clear();
+    }
     let fitted = fit.run(&table(columns)).unwrap();
     let report = fitted.report().unwrap();
     let Some(Evaluation::Regression { points, .. }) = &report.evaluation else { panic!() };
