@@ -121,7 +121,7 @@ fn workbooks(to: &Path) -> Outcome {
     Ok(())
 }
 
-/// Models of numbers and of classes.
+/// Models of numbers, one and several, and of classes.
 fn models(to: &Path) -> Outcome {
     let days: Vec<String> = (0..ROWS).map(|i| format!("2024-{:02}-{:02}", 1 + i, 3 + i)).collect();
     let column = |f: fn(usize) -> f64| (0..ROWS).map(f).collect::<Vec<f64>>();
@@ -130,15 +130,18 @@ fn models(to: &Path) -> Outcome {
         ("town", (0..ROWS).map(|i| ["Bath", "York"][i % 2]).collect::<Vec<_>>().into()),
         ("day", days.iter().map(String::as_str).collect::<Vec<_>>().into()),
         ("y", column(|i| (0.7 * i as f64).cos()).into()),
+        ("z", column(|i| if i % 4 == 1 { f64::NAN } else { (1.1 * i as f64).cos() }).into()),
     ];
     let table = Table::from_columns(columns, &[])?;
     let cases = [
-        ("diwp.dkp", "y", "diwp", None),
-        ("dgp.dkp", "y", "dgp", None),
-        ("classes.dkp", "town", "nngp", Some(Task::Classification)),
+        ("diwp.dkp", &["y"][..], "diwp", None),
+        ("several.dkp", &["y", "z"], "diwp", None),
+        ("dgp.dkp", &["y"], "dgp", None),
+        ("classes.dkp", &["town"], "nngp", Some(Task::Classification)),
     ];
-    for (name, target, family, task) in cases {
-        let mut fit = Fit::new(target);
+    for (name, targets, family, task) in cases {
+        let mut fit = Fit::default();
+        fit.config.table.targets = targets.iter().map(|t| t.to_string()).collect();
         fit.config.table.task = task;
         let choices = &mut fit.config.model;
         (choices.steps, choices.start_steps, choices.draws, choices.inducing) = (Some(2), Some(2), Some(1), Some(2));

@@ -2,7 +2,7 @@
 
 use crate::flags::{Judging, Reading};
 use crate::outputs::{check_distinct, check_writable};
-use crate::print::{text, warn_of};
+use crate::print::{by_target, text, warn_of};
 use crate::progress::{Say, Status};
 use crate::report;
 use anyhow::bail;
@@ -89,7 +89,7 @@ fn lines(comparison: &Comparison) -> String {
     let Some(first) = models.first() else { return out };
     out += &format!("\ndifference to {} ± its standard error:\n", first.name);
     let difference = |m: &Compared, metric: &Explained| {
-        m.differences.get(metric.key).map_or(String::new(), |d| signed(metric, d.value, d.standard_error))
+        m.differences.get(&metric.key()).map_or(String::new(), |d| signed(metric, d.value, d.standard_error))
     };
     let cells = measures.iter().map(|m| (&m[0], models[1..].iter().map(|own| difference(own, &m[0])).collect()));
     out += &table(&models[1..], cells.collect());
@@ -111,8 +111,9 @@ fn table(models: &[Compared], rows: Vec<(&Explained, Vec<String>)>) -> String {
         format!("  {name:<NAMES$}{}\n", cells.collect::<String>()).trim_end().to_string() + "\n"
     };
     let head = line("", models.iter().map(|m| m.name.as_str()).collect());
-    let body = rows.iter().map(|(m, cells)| line(&m.name, cells.iter().map(String::as_str).collect()));
-    head + &body.collect::<String>()
+    let metrics = rows.iter().map(|(m, _)| (*m).clone()).collect();
+    let cells = |m: &Explained| rows.iter().find(|(own, _)| own.key() == m.key()).map_or(&[][..], |(_, cells)| cells);
+    head + &by_target(metrics, |m| line(&m.name, cells(m).iter().map(String::as_str).collect()))
 }
 
 /// `+0.1234 ± 0.0567`

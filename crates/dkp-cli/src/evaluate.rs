@@ -30,7 +30,7 @@ pub struct Arguments {
 
 pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let fitted = Fitted::load(&a.model)?;
-    let beside = a.target.clone().map(|file| (fitted.card.target_name(), file));
+    let beside = a.target.clone().map(|file| (fitted.card.targets.names(), file));
     let table = Table::open(&a.data, &ReadOptions { beside, ..a.reading.options(&fitted) })?;
     let mut status = Status::new(Say { quiet: a.judging.json });
     let watch = |rows: usize| status.tell(format!("{rows} rows judged"));

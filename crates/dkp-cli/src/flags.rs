@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Clone, Debug, Default, Serialize)]
 #[command(next_help_heading = "Table")]
 pub struct RoleFlags {
-    /// The column to predict; for an .npy table also an .npy file, which is a column of its name.
+    /// The column to predict; given several times, columns of numbers that are predicted together. For an .npy table also an .npy file, which is a column of its name, or a matrix of them.
     #[arg(long, value_name = "COLUMN")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub target: Vec<String>,
     /// What to predict [default: numbers mean regression, text and true/false mean classification].
     #[arg(long, value_parser = ["regression", "classification"])]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -298,12 +298,13 @@ pub fn config(roles: &RoleFlags, choices: &ModelFlags, file: Option<&Path>) -> a
     Ok(config)
 }
 
-/// A target that is a file becomes the column of its name: `y.npy` beside `X.npy` is `y`.
+/// A target that is a file becomes the column of its name: `y.npy` beside `X.npy` is `y`, or `y0`, `y1`, … if it is a matrix.
 pub fn target_file(roles: &mut Roles, data: &Path) {
     let is_npy = |path: &Path| matches!(Format::of_name(path), Ok(Format::Npy));
-    let file = roles.target.as_deref().map(Path::new).filter(|file| is_npy(file) && is_npy(data) && file.is_file());
-    if let Some(file) = file.map(Path::to_path_buf) {
-        roles.target = file.file_stem().map(|name| name.to_string_lossy().into_owned());
+    let [target] = roles.targets.as_slice() else { return };
+    let file = PathBuf::from(target);
+    if is_npy(&file) && is_npy(data) && file.is_file() {
+        roles.targets = file.file_stem().map(|name| name.to_string_lossy().into_owned()).into_iter().collect();
         roles.target_file = Some(file);
     }
 }

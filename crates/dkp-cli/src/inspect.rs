@@ -2,7 +2,7 @@
 
 use crate::print::{self, evaluation_lines};
 use clap::Args;
-use dkp_fit::Fitted;
+use dkp_fit::{Card, Fitted, in_units};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
             pairs.into_iter().map(|(name, value)| (name, json!(value))).collect::<serde_json::Map<_, _>>()
         };
         let object = json!({
-            "data": card.data, "task": card.task, "target": card.target_name(), "classes": card.labels(),
+            "data": card.data, "task": card.task, "targets": card.targets.names(), "classes": card.labels(),
             "rows": { "trained": card.rows_trained, "held_out": card.rows_held_out },
             "settings": card.settings, "calibration": card.calibration, "bound": card.bound, "evaluation": card.evaluation,
             "cross_validation": card.cross_validation,
@@ -56,14 +56,7 @@ fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)])
     }
     out += "\nlayers (δ is an effective width: the larger, the closer to the infinitely wide network)\n";
     out += &layers(card.settings.layers, numbers);
-    // as it counts in predictions
-    let unit = card.target_units().1 * card.calibration.as_ref().map_or(1.0, |c| c.latents.noise);
-    out.extend(numbers.iter().filter_map(|(name, value)| match name.strip_prefix("likelihood.")? {
-        "noise" => Some(format!("  noise    sd {:.4} in the target's units\n", value.sqrt() * unit)),
-        "scale" => Some(format!("  scale    {:.4} in the target's units\n", value * unit)),
-        "tails" => Some(format!("  tails    of Student's t with {:.1} degrees of freedom\n", 2.0 + 1.0 / value)),
-        other => Some(format!("  {other:<8} {value:.4}\n")),
-    }));
+    out.extend(numbers.iter().filter_map(|(name, value)| noise(card, name.strip_prefix("likelihood.")?, *value)));
     out += "\nwhat matters (share of the distance between rows, from feature scales and E[Ω])\n";
     for (column, share) in relevance {
         let bar = "█".repeat((40.0 * share).round() as usize);
@@ -73,6 +66,24 @@ fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)])
         lines if lines.is_empty() => out,
         lines => out + "\n" + &lines,
     }
+}
+
+/// A parameter of the likelihood, perhaps of one of several targets, as it counts in predictions.
+fn noise(card: &Card, name: &str, value: f64) -> Option<String> {
+    let targets = card.targets.names();
+    let (name, target) = name.split_once(" of ").map_or((name, None), |(name, target)| (name, Some(target)));
+    let place = target.map_or(Some(0), |target| targets.iter().position(|t| t == target))?;
+    let unit = card.units(place).1 * card.calibration.as_ref().map_or(1.0, |c| c.latents.noise);
+    let of = target.map_or("the target's units".to_string(), |target| format!("units of {target}"));
+    Some(match name {
+        "noise" => format!("  noise    sd {} in {of}\n", in_units(value.sqrt() * unit)),
+        "scale" => format!("  scale    {} in {of}\n", in_units(value * unit)),
+        "tails" => {
+            let of = target.map_or(String::new(), |target| format!(" for {target}"));
+            format!("  tails    of Student's t with {:.1} degrees of freedom{of}\n", 2.0 + 1.0 / value)
+        }
+        other => format!("  {other:<8} {value:.4}{}\n", target.map_or(String::new(), |t| format!(" for {t}"))),
+    })
 }
 
 /// A line for each layer: what it learned.

@@ -20,7 +20,7 @@ const ROWS: [usize; 2] = [2_048, 32_768];
 /// Predict the rows of a table.
 ///
 /// Writes, for each row, the columns of `--id`, then mean, sd, the model's and the noise's part of the sd, and quantiles; or the most probable
-/// class and the probability of each. Columns may be in any order; others than the model's are not looked at.
+/// class and the probability of each. Of several targets, names of columns begin with the target. Columns may be in any order; others than the model's are not looked at.
 ///
 ///     dkp predict houses.dkp new.csv --out prices.csv
 #[derive(Args)]
@@ -70,7 +70,7 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     check_distinct("--out", &out, &[&a.data, &a.model])?;
     let (ids, columns) = id_columns(a, &fitted, &table, format)?;
     let text = format.holds_text();
-    let own = Predictions::column_kinds(fitted.card.labels(), &a.quantiles, text, fitted.card.written());
+    let own = Predictions::column_kinds(&fitted.card.targets, &a.quantiles, text, &fitted.card.written());
     if let Some((name, _)) = ids.iter().find(|id| own.iter().any(|own| own.0 == id.0)) {
         bail!("--id {name}: predictions have a column of this name themselves: rename it in {}", a.data.display());
     }

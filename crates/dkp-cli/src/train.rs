@@ -158,7 +158,7 @@ impl Watcher {
     /// For a fit of prepared data that is at step `first`.
     pub fn new(say: Say, prepared: &Prepared, first: u64) -> Watcher {
         interrupt::watch();
-        let log_unit = prepared.card.target_units().1.ln();
+        let log_unit = prepared.card.log_unit();
         Watcher { say, log_unit, first, progress: None, status: None, tried: 0 }
     }
 

@@ -43,7 +43,10 @@ fn models_are_compared_on_the_same_rows() {
     let told = place.done(&["compare", "a.dkp", "b.dkp", "more.csv", "--json"]);
     assert_eq!(told.err, "");
     let told: Value = serde_json::from_str(&told.out).unwrap();
-    assert_eq!((&told["rows"], &told["without_target"], &told["target"]), (&120.into(), &1.into(), &"price".into()));
+    assert_eq!(
+        (&told["rows"], &told["without_target"], &told["targets"]),
+        (&120.into(), &1.into(), &serde_json::json!(["price"]))
+    );
     let [a, b] = [&told["models"][0], &told["models"][1]];
     assert_eq!((&a["name"], &b["name"]), (&"a.dkp".into(), &"b.dkp".into()));
     for (model, name) in [(a, "a.dkp"), (b, "b.dkp")] {

@@ -62,7 +62,7 @@ fn a_number_is_learned_predicted_and_judged() {
     }
     let told = json(&place.done(&["inspect", "flats.dkp", "--json"]).out);
     let shares: f64 = told["relevance"].as_object().unwrap().values().map(|v| v.as_f64().unwrap()).sum();
-    assert!((shares - 1.0).abs() < 1e-9 && told["target"] == "price");
+    assert!((shares - 1.0).abs() < 1e-9 && told["targets"] == serde_json::json!(["price"]));
 
     place.done(&["report", "flats.dkp"]);
     let page = place.text("flats.html");

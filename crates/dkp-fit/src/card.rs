@@ -1,10 +1,11 @@
 //! What a model file says of how the model came about and how tables are read for it.
 
-use crate::{CrossValidated, FeatureScale, Metrics, Settings, Task};
+use crate::roles::list_or_one;
+use crate::{CrossValidated, FeatureScale, Metrics, Settings, Targets, Task};
 use dkp::data::Scaler;
 use dkp::model::{Bound, Calibration, Model};
 use dkp_report::Explanation;
-use dkp_table::{Decimal, Encoder, Kind, Notation, Target};
+use dkp_table::{Decimal, Encoder, Kind, Notation};
 use serde::{Deserialize, Serialize};
 
 /// A model's card.
@@ -24,12 +25,16 @@ pub struct Card {
     pub na: Vec<String>,
     /// How columns become features.
     pub encoder: Encoder,
-    /// How the target becomes a number.
-    pub target: Target,
+    /// How targets become numbers.
+    #[serde(alias = "target")]
+    pub targets: Targets,
     /// The scale in which the model sees features.
     pub feature_scale: FeatureScale,
-    /// The scale in which it sees the target.
+    /// The scale in which it sees the targets.
     pub target_scale: Scaler,
+    /// Of the rows that were learned from, the share in which each target is known; all, where nothing is said.
+    #[serde(default)]
+    pub known_shares: Vec<f64>,
     /// Every setting.
     pub settings: Settings,
     /// What was done to the table, a line each.
@@ -44,9 +49,9 @@ pub struct Card {
     pub bound: Option<BoundParts>,
     /// How good the predictions for held-out rows were.
     pub evaluation: Option<Metrics>,
-    /// How predictions go with columns, and where they were wrong.
-    #[serde(default)]
-    pub explanation: Option<Explanation>,
+    /// How predictions of each target go with columns, and where they were wrong.
+    #[serde(default, alias = "explanation", deserialize_with = "list_or_one")]
+    pub explanations: Vec<Explanation>,
     /// Of a model that was cross-validated, in which way, and how the folds differ; its evaluation is then that of rows that it has learned from itself, by
     /// models that had not.
     #[serde(default)]
@@ -62,7 +67,7 @@ pub struct Calibrated {
     pub line: String,
 }
 
-/// A bound in nats a row, in the target's own units: total = likelihood + input + Σ layers + output.
+/// A bound in nats a row, in the targets' own units: total = likelihood + input + Σ layers + output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundParts {
     /// The bound.
@@ -82,12 +87,12 @@ pub struct BoundParts {
 }
 
 impl BoundParts {
-    /// From a bound in the model's scales, of which one is `unit` of the target's.
-    pub fn new(bound: &Bound, unit: f64) -> BoundParts {
+    /// From a bound in the model's scales, and the [logarithm](Card::log_unit) of their units.
+    pub fn new(bound: &Bound, log_unit: f64) -> BoundParts {
         BoundParts {
-            total: bound.total - unit.ln(),
+            total: bound.total - log_unit,
             standard_error: bound.standard_error,
-            likelihood: bound.likelihood - unit.ln(),
+            likelihood: bound.likelihood - log_unit,
             gain: bound.gain,
             input: bound.input,
             layers: bound.layers.clone(),
@@ -107,10 +112,11 @@ impl Card {
         match () {
             () if features == 0 || features != model.features() => Err("its columns do not make the model's features"),
             () if !self.feature_scale.is_for(features) => Err("its scales do not fit its columns"),
-            () if scaler.mean.len() != 1 || scaler.deviation.len() != 1 => Err("its target is not one number"),
-            () if !(scaler.deviation[0] > 0.0 && scaler.deviation[0].is_finite() && scaler.mean[0].is_finite()) => {
-                Err("its target has no scale")
+            () if self.targets.count() != likelihood.targets() => Err("its targets are not the model's"),
+            () if [&scaler.mean, &scaler.deviation].iter().any(|s| s.len() != likelihood.targets()) => {
+                Err("its targets are not the model's")
             }
+            () if !(0..likelihood.targets()).map(|t| self.units(t)).all(has_scale) => Err("its target has no scale"),
             () if classes.map(|p| p.len()) != self.labels().map(<[String]>::len) => {
                 Err("its labels are not the model's classes")
             }
@@ -118,19 +124,25 @@ impl Card {
         }
     }
 
-    /// The target's name.
-    pub fn target_name(&self) -> String {
-        self.target.column().0
+    /// The targets' names, one after the other.
+    pub fn target_names(&self) -> String {
+        self.targets.names().join(", ")
     }
 
-    /// What is 0 and what is 1 more in the model's scale of the target.
-    pub fn target_units(&self) -> (f64, f64) {
-        (self.target_scale.mean[0], self.target_scale.deviation[0])
+    /// What is 0 and what is 1 more in the model's scale of a target.
+    pub fn units(&self, target: usize) -> (f64, f64) {
+        (self.target_scale.mean[target], self.target_scale.deviation[target])
+    }
+
+    /// By how much log-densities in the model's scales, in nats a row that is learned from, are above those in the targets' own units.
+    pub fn log_unit(&self) -> f64 {
+        let share = |t: usize| self.known_shares.get(t).copied().unwrap_or(1.0);
+        self.target_scale.deviation.iter().enumerate().map(|(t, unit)| share(t) * unit.ln()).sum()
     }
 
     /// Names of classes, if they are predicted.
     pub fn labels(&self) -> Option<&[String]> {
-        self.target.classes()
+        self.targets.labels()
     }
 
     /// The columns of features, as they are read.
@@ -138,21 +150,27 @@ impl Card {
         self.encoder.columns()
     }
 
-    /// How predicted numbers are written: as the target's are, or with the decimals of some feature's.
-    pub fn written(&self) -> Kind {
+    /// How predicted numbers of each target are written: as it is, or with the decimals of some feature's.
+    pub fn written(&self) -> Vec<Kind> {
         let comma = |c: &(String, Kind)| matches!(c.1, Kind::Written(n) if n.decimal() == Decimal::Comma);
-        match self.target.column().1 {
+        let commas = self.columns().iter().any(comma);
+        let written = |(_, kind): (String, Kind)| match kind {
             Kind::Written(notation) => Kind::Written(notation),
-            _ if self.columns().iter().any(comma) => Kind::Written(Notation::new(Decimal::Comma)),
+            _ if commas => Kind::Written(Notation::new(Decimal::Comma)),
             _ => Kind::Number,
-        }
+        };
+        self.targets.columns().into_iter().map(written).collect()
     }
 
     /// What is predicted, in words.
     pub fn task_name(&self) -> String {
         match self.task {
-            Task::Regression => format!("regression of {}", self.target_name()),
-            Task::Classification => format!("classification of {}", self.target_name()),
+            Task::Regression => format!("regression of {}", self.target_names()),
+            Task::Classification => format!("classification of {}", self.target_names()),
         }
     }
+}
+
+fn has_scale((zero, unit): (f64, f64)) -> bool {
+    unit > 0.0 && unit.is_finite() && zero.is_finite()
 }

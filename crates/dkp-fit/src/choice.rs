@@ -1,5 +1,6 @@
 //! Which noise numbers have (`--likelihood auto`): decided before a model is trained, by the bounds of small networks.
 
+use crate::columns::name_for;
 use crate::{Error, Fit, Moment, Settings, Trial, Watch};
 use dkp::data::Dataset;
 use dkp::model::{Bound, Model};
@@ -76,7 +77,7 @@ impl Fit {
             _ if name != first.0 => format!("{what}: {:+.2} nats a row", bound - first.1),
             next => format!("{what}: otherwise {:+.2} nats a row", next - bound),
         };
-        Ok(Chosen { likelihood: name.to_string(), line })
+        Ok(Chosen { likelihood: name_for(&self.registry, name, train.targets()), line })
     }
 
     /// The bound with one of them, if it can be trained.
@@ -87,7 +88,8 @@ impl Fit {
         train: &Dataset,
         watch: Watch<'_>,
     ) -> Result<Option<Bound>, Error> {
-        let (settings, options) = Settings { likelihood: likelihood.to_string(), ..settings.clone() }.small();
+        let full = name_for(&self.registry, likelihood, train.targets());
+        let (settings, options) = Settings { likelihood: full, ..settings.clone() }.small();
         let trial = Trial::Likelihood(likelihood);
         let each = |step: &Step| watch(Moment::Try { trial, step, steps: options.steps });
         let model = self.network(&settings, options, train, each)?;

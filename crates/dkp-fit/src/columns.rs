@@ -1,16 +1,31 @@
 //! What the columns of a table are: features, target, and those that place rows.
 
 use crate::choice::AUTO;
-use crate::{Choices, Error, Roles, Task};
+use crate::{Choices, Error, Roles, Targets, Task};
 use dkp::Registry;
 use dkp::likelihoods::{Likelihood, TargetKind};
-use dkp_table::{Kind, Survey, Table, Target};
+use dkp_table::{Kind, Survey, Table};
 use std::sync::Arc;
 
+/// Columns to predict; those of a matrix in a file of its own are numbered.
+pub(crate) fn target_names(table: &Table, roles: &Roles) -> Result<Vec<String>, Error> {
+    let is_there = |name: &String| table.names().contains(name);
+    let names = match (roles.targets.as_slice(), &roles.target_file) {
+        ([name], Some(_)) if !is_there(name) => (0..).map(|i| format!("{name}{i}")).take_while(is_there).collect(),
+        (names, _) => names.to_vec(),
+    };
+    for (i, name) in names.iter().enumerate() {
+        table.find(name).map_err(|e| Error::named("target", e))?;
+        if names[..i].contains(name) {
+            return Err(Error::setting("target", name, "it is given twice"));
+        }
+    }
+    Ok(names)
+}
+
 /// Columns to learn from, by the roles of the others.
-pub(crate) fn feature_names(table: &Table, roles: &Roles, target: &str) -> Result<Vec<String>, Error> {
+pub(crate) fn feature_names(table: &Table, roles: &Roles, targets: &[String]) -> Result<Vec<String>, Error> {
     let found = |role: &'static str, column: &str| table.find(column).map_err(|e| Error::named(role, e));
-    found("target", target)?;
     let lists = [("ignore", &roles.ignore), ("id", &roles.id)];
     let listed = lists.into_iter().flat_map(|(role, columns)| columns.iter().map(move |c| (role, c)));
     let placing = [("group", &roles.group), ("time", &roles.time)];
@@ -18,16 +33,40 @@ pub(crate) fn feature_names(table: &Table, roles: &Roles, target: &str) -> Resul
     let others: Vec<(&'static str, &String)> = listed.chain(placing).collect();
     for (role, column) in &others {
         found(role, column)?;
-        if *column == target {
+        if targets.contains(column) {
             return Err(Error::setting(role, column, "this is the target"));
         }
     }
-    let left_out = |name: &String| name == target || others.iter().any(|(_, c)| *c == name);
+    let left_out = |name: &String| targets.contains(name) || others.iter().any(|(_, c)| *c == name);
     Ok(table.names().iter().filter(|n| !left_out(n)).cloned().collect())
 }
 
-/// Whether numbers or classes are predicted, and how the column is read for it.
-pub(crate) fn task(
+/// Whether numbers or classes are predicted, and how the columns are read for it.
+pub(crate) fn tasks(
+    survey: &Survey,
+    roles: &Roles,
+    choices: &Choices,
+    registry: &Registry,
+    names: &[String],
+) -> Result<(Task, Vec<Kind>), Error> {
+    let mut found = Vec::new();
+    for name in names {
+        let is_text = names.len() > 1 && survey.target(name, false)? == Kind::Text;
+        let own =
+            if is_text { (Task::Classification, Kind::Text) } else { task(survey, roles, choices, registry, name)? };
+        if names.len() > 1 && own.0 == Task::Classification {
+            let reason = format!(
+                "column \"{name}\" holds classes, but several targets must be numbers: classes need a model of their own"
+            );
+            return Err(Error::data(survey.origin(), reason));
+        }
+        found.push(own);
+    }
+    Ok((found.first().map_or(Task::Regression, |f| f.0), found.into_iter().map(|f| f.1).collect()))
+}
+
+/// The same for one of them.
+fn task(
     survey: &Survey,
     roles: &Roles,
     choices: &Choices,
@@ -95,18 +134,32 @@ fn full_name(registry: &Registry, name: &str, classes: usize) -> String {
     if asks { format!("{name}({classes})") } else { name.to_string() }
 }
 
+/// A likelihood's name with the number of targets, if there are several and its form takes that.
+pub(crate) fn name_for(registry: &Registry, name: &str, targets: usize) -> String {
+    let takes = registry.likelihoods().any(|form| form == format!("{name}[(targets)]"));
+    if takes && targets > 1 { format!("{name}({targets})") } else { name.to_string() }
+}
+
 /// The likelihood by its full name.
-pub(crate) fn likelihood_name(registry: &Registry, choices: &Choices, target: &Target) -> Result<String, Error> {
+pub(crate) fn likelihood_name(registry: &Registry, choices: &Choices, targets: &Targets) -> Result<String, Error> {
     let named = choices.likelihood.as_deref().filter(|l| *l != AUTO);
-    match (named, target.classes().map(<[String]>::len)) {
+    match (named, targets.labels().map(<[String]>::len)) {
         (None, None) => Ok(AUTO.to_string()),
         (None, Some(2)) => Ok("bernoulli".to_string()),
         (None, Some(n)) => Ok(format!("categorical({n})")),
-        (Some(name), None) => Ok(name.to_string()),
+        (Some(name), None) => {
+            let full = name_for(registry, name, targets.count());
+            let likelihood = registry.likelihood(&full).map_err(|e| Error::named("likelihood", e))?;
+            if likelihood.targets() != targets.count() {
+                let reason = format!("this is for {} targets, but there are {}", likelihood.targets(), targets.count());
+                return Err(Error::setting("likelihood", name, reason));
+            }
+            Ok(full)
+        }
         (Some(name), Some(n)) => {
             let full = full_name(registry, name, n);
             let likelihood = registry.likelihood(&full).map_err(|e| Error::named("likelihood", e))?;
-            let target_name = || target.column().0;
+            let target_name = || targets.names().join(", ");
             // it must have as many classes, no more and no fewer, and tell their probabilities
             let latents = likelihood.latents();
             let parameters: Vec<Vec<f64>> = likelihood.parameters().iter().map(|p| vec![1.0; p.rows]).collect();

@@ -1,6 +1,6 @@
 //! Several models judged on the same rows, and by how much they differ.
 
-use crate::fitted::{JUDGED_ROWS, JudgedTable};
+use crate::fitted::{JUDGED_ROWS, JudgedTable, no_target};
 use crate::judge::Judged;
 use crate::{Error, Explained, Fitted, Metrics, Table, Task};
 use dkp::likelihoods::TargetKind;
@@ -24,8 +24,8 @@ pub struct Entrant<'a> {
 pub struct Comparison {
     /// The table, without its folder.
     pub data: String,
-    /// The column that all predict.
-    pub target: String,
+    /// The columns that all predict.
+    pub targets: Vec<String>,
     /// What is predicted.
     pub task: Task,
     /// Rows by which all are judged.
@@ -51,8 +51,8 @@ pub struct Compared {
     pub rows_trained: usize,
     /// Its metrics.
     pub metrics: Metrics,
-    /// How far they are above the first model's, by the [keys](crate::Explained::key) of metrics; none for the first.
-    pub differences: BTreeMap<&'static str, Difference>,
+    /// How far they are above the first model's, by the [keys](Explained::key) of metrics; none for the first.
+    pub differences: BTreeMap<String, Difference>,
     /// Values that none of its training rows had.
     #[serde(skip)]
     pub unfamiliar: Unfamiliar,
@@ -98,21 +98,20 @@ pub fn compare(
 ) -> Result<Comparison, Error> {
     let [first, others @ ..] = entrants else { return Err(Error::range("models", "must be two or more")) };
     others.iter().try_for_each(|other| check_alike(first, other))?;
-    let targets = entrants.iter().map(Targets::of).collect::<Result<Vec<Targets>, Error>>()?;
+    let targets = entrants.iter().map(Known::of).collect::<Result<Vec<Known>, Error>>()?;
     others.iter().zip(&targets[1..]).try_for_each(|(other, t)| check_equal((first, &targets[0]), (other, t)))?;
-    let total = targets[0].values.len();
-    let counts: Vec<bool> = (0..total).map(|n| targets.iter().all(|t| !t.values[n].is_nan())).collect();
-    let rows = counts.iter().filter(|counts| **counts).count();
+    let of_row = first.fitted.card.targets.count();
+    let total = targets[0].values.len() / of_row;
+    let counts: Vec<bool> = (0..total * of_row).map(|i| targets.iter().all(|t| !t.values[i].is_nan())).collect();
+    let rows = counts.chunks(of_row).filter(|row| row.contains(&true)).count();
     let unseen_classes = (0..total).filter(|n| targets.iter().any(|t| t.unseen.binary_search(n).is_ok())).count();
     let (card, origin) = (&first.fitted.card, first.table.origin());
     if rows == 0 {
-        let reason =
-            format!("column \"{}\": there is no known target that all models can be judged by", card.target_name());
-        return Err(Error::data(origin, reason));
+        return Err(no_target(origin, card, "that all models can be judged by"));
     }
     let judge = |(place, entrant): (usize, &Entrant<'_>)| {
         let seen = |rows| watch(place, rows);
-        entrant.fitted.judge_table(entrant.table, draws, seed, |n| counts[n], seen)
+        entrant.fitted.judge_table(entrant.table, draws, seed, |i| counts[i], seen)
     };
     let judged = entrants.iter().enumerate().map(judge).collect::<Result<Vec<JudgedTable>, Error>>()?;
     let models = entrants.iter().zip(&judged).map(|(entrant, own)| {
@@ -132,7 +131,7 @@ pub fn compare(
     });
     Ok(Comparison {
         data: crate::prepare::origin_name(origin),
-        target: card.target_name(),
+        targets: card.targets.names(),
         task: card.task,
         rows,
         without_target: total - rows - unseen_classes,
@@ -165,11 +164,11 @@ impl Comparison {
     pub fn report(&self) -> dkp_report::Comparison {
         let measure = |of_models: Vec<Explained>| {
             let difference = |m: &Compared| {
-                let found = m.differences.get(of_models[0].key)?;
+                let found = m.differences.get(&of_models[0].key())?;
                 Some((found.value, found.standard_error?))
             };
             dkp_report::Measure {
-                name: of_models[0].name.clone(),
+                name: of_models[0].target.as_ref().map_or(String::new(), |t| format!("{t}: ")) + &of_models[0].name,
                 explanation: of_models[0].meaning.to_string(),
                 better: of_models[0].better,
                 values: of_models.iter().map(|e| e.value.clone()).collect(),
@@ -182,8 +181,8 @@ impl Comparison {
             rows_trained: m.rows_trained,
         };
         let task = match self.task {
-            Task::Regression => format!("regression of {}", self.target),
-            Task::Classification => format!("classification of {}", self.target),
+            Task::Regression => format!("regression of {}", self.targets.join(", ")),
+            Task::Classification => format!("classification of {}", self.targets.join(", ")),
         };
         dkp_report::Comparison {
             title: format!("{}: {} models compared", self.data, self.models.len()),
@@ -198,23 +197,23 @@ impl Comparison {
     }
 }
 
-/// What a table says of a model's target.
-struct Targets {
-    /// NaN where it is not known.
+/// What a table says of a model's targets.
+struct Known {
+    /// Row by row, NaN where one is not known.
     values: Vec<f64>,
     /// Rows of classes that no training row had, ascending.
     unseen: Vec<usize>,
 }
 
-impl Targets {
-    fn of(entrant: &Entrant<'_>) -> Result<Targets, Error> {
-        let target = &entrant.fitted.card.target;
-        let mut all = Targets { values: Vec::new(), unseen: Vec::new() };
-        for frame in entrant.table.frames(&[target.column()], JUDGED_ROWS)? {
+impl Known {
+    fn of(entrant: &Entrant<'_>) -> Result<Known, Error> {
+        let targets = &entrant.fitted.card.targets;
+        let mut all = Known { values: Vec::new(), unseen: Vec::new() };
+        for frame in entrant.table.frames(&targets.columns(), JUDGED_ROWS)? {
             let frame = frame?;
-            let own = target.encode(&frame)?;
+            let own = targets.encode(&frame)?;
             all.unseen.extend(own.unseen.iter().map(|n| frame.first() + n));
-            all.values.extend(own.values);
+            all.values.extend(own.y);
         }
         Ok(all)
     }
@@ -224,7 +223,7 @@ impl Targets {
 fn check_alike(first: &Entrant<'_>, other: &Entrant<'_>) -> Result<(), Error> {
     let (a, b) = (&first.fitted.card, &other.fitted.card);
     let differ = |what: String| Err(Error::Unlike { first: first.name.into(), other: other.name.into(), what });
-    if (a.task, a.target_name()) != (b.task, b.target_name()) {
+    if (a.task, a.targets.names()) != (b.task, b.targets.names()) {
         return differ(format!(
             "different tasks, {} and {}: only models of the same target compare",
             a.task_name(),
@@ -245,18 +244,19 @@ fn check_alike(first: &Entrant<'_>, other: &Entrant<'_>) -> Result<(), Error> {
 }
 
 /// Two models must take a row's target for the same.
-fn check_equal(first: (&Entrant<'_>, &Targets), other: (&Entrant<'_>, &Targets)) -> Result<(), Error> {
+fn check_equal(first: (&Entrant<'_>, &Known), other: (&Entrant<'_>, &Known)) -> Result<(), Error> {
     let (a, b) = (&first.1.values, &other.1.values);
     let differ = |what: String| Err(Error::Unlike { first: first.0.name.into(), other: other.0.name.into(), what });
     if a.len() != b.len() {
-        return differ(format!("tables of {} and of {} rows: give both the same", a.len(), b.len()));
+        let rows = |values: &[f64]| values.len() / first.0.fitted.card.targets.count();
+        return differ(format!("tables of {} and of {} rows: give both the same", rows(a), rows(b)));
     }
     match a.iter().zip(b).position(|(a, b)| !a.is_nan() && !b.is_nan() && a != b) {
         Some(n) => differ(format!(
             "{} and {} as the target of row {}: they learned from tables that write numbers differently",
             a[n],
             b[n],
-            n + 1
+            n / first.0.fitted.card.targets.count() + 1
         )),
         None => Ok(()),
     }
@@ -278,13 +278,13 @@ fn warnings(first: &Entrant<'_>, others: &[Entrant<'_>]) -> Vec<String> {
 }
 
 /// By how much metrics are above others.
-fn differences(first: &Judged, own: &Judged, comparable: bool) -> BTreeMap<&'static str, Difference> {
+fn differences(first: &Judged, own: &Judged, comparable: bool) -> BTreeMap<String, Difference> {
     let pairs = own.metrics().explained().into_iter().zip(first.metrics().explained());
-    let pairs = pairs.filter(|(metric, _)| comparable || metric.key != "log_likelihood");
+    let pairs = pairs.filter(|(metric, _)| comparable || metric.metric != "log_likelihood");
     let difference = |(metric, before): (Explained, Explained)| {
-        let terms = own.terms(metric.key).zip(first.terms(metric.key));
+        let terms = own.terms(&metric).zip(first.terms(&metric));
         let standard_error = terms.and_then(|(own, first)| paired_error(&own, &first));
-        (metric.key, Difference { value: metric.number - before.number, standard_error })
+        (metric.key(), Difference { value: metric.number - before.number, standard_error })
     };
     pairs.map(difference).collect()
 }
@@ -306,6 +306,7 @@ pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::{NumbersRow, Predicted};
     use dkp::metrics::{ClassScore, Score};
 
     /// Uniform numbers from 0 to 1.
@@ -335,7 +336,11 @@ mod tests {
     }
 
     fn numbers(scores: Vec<Score>) -> Judged {
-        Judged::Numbers { spread: vec![[0.0; 4]; scores.len()], scores }
+        let row = |score: Score| {
+            let predicted = Predicted { score, deviation: 0.0, tails: [0.0; 2], noise: 0.0 };
+            NumbersRow { log_density: score.log_density, targets: vec![Some(predicted)] }
+        };
+        Judged::Numbers { names: vec!["y".to_string()], rows: scores.into_iter().map(row).collect() }
     }
 
     /// The standard errors of all metrics are those of the bootstrap, which draws rows anew and computes the metrics themselves, and are far from those of
@@ -346,12 +351,12 @@ mod tests {
         let rows = 400;
         let [a, b] = two(rows, &mut seed);
         let found = differences(&numbers(a.clone()), &numbers(b.clone()), true);
-        let mut drawn: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        let mut drawn: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for _ in 0..2000 {
             let places: Vec<usize> = (0..rows).map(|_| (uniform(&mut seed) * rows as f64) as usize).collect();
             let of = |scores: &[Score]| numbers(places.iter().map(|&n| scores[n]).collect()).metrics().explained();
             for (after, before) in of(&b).into_iter().zip(of(&a)) {
-                drawn.entry(after.key).or_default().push(after.number - before.number);
+                drawn.entry(after.key()).or_default().push(after.number - before.number);
             }
         }
         let mut compared = 0;

@@ -3,7 +3,7 @@
 use crate::compare::standard_error;
 use crate::fit::Keeping;
 use crate::judge::Judged;
-use crate::noise::noise_column;
+use crate::noise::noise_columns;
 use crate::{Card, Error, Fit, Fitted, Fold, Metrics, Moment, Order, Roles, Run, Watch};
 use dkp::data::Dataset;
 use dkp::file::{Tensor, write_atomically};
@@ -36,7 +36,7 @@ impl CrossValidated {
     fn new(line: String, folds: Vec<Metrics>) -> CrossValidated {
         let mut values: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for metric in folds.iter().flat_map(Metrics::explained) {
-            values.entry(metric.key.to_string()).or_default().push(metric.number);
+            values.entry(metric.key()).or_default().push(metric.number);
         }
         let over = |values: Vec<f64>| OverFolds {
             mean: Some(values.iter().sum::<f64>() / values.len() as f64).filter(|m| m.is_finite()),
@@ -48,7 +48,7 @@ impl CrossValidated {
 
     /// A metric as `mean ± standard error` over folds, as far as these are finite.
     pub fn written(&self, metric: &crate::Explained) -> Option<String> {
-        let OverFolds { mean, standard_error } = self.over_folds.get(metric.key)?;
+        let OverFolds { mean, standard_error } = self.over_folds.get(&metric.key())?;
         let error = standard_error.map_or(String::new(), |e| format!(" ± {}", metric.written(e)));
         Some(metric.written((*mean)?) + &error)
     }
@@ -124,7 +124,7 @@ impl Fit {
             return Ok(Some(Validated { cross_validation, evaluation: None, tensors: BTreeMap::new(), places }));
         };
         let mut tensors = all.kept();
-        tensors.extend(noise_column(card, &train.of(&places), &all.kept()));
+        tensors.extend(noise_columns(card, &train.of(&places), &all.kept()));
         Ok(Some(Validated { cross_validation, evaluation: Some(all.metrics()), tensors, places }))
     }
 }
@@ -151,11 +151,12 @@ fn sorted(mut places: Vec<usize>) -> Vec<usize> {
 
 /// The rows of all folds in the table's order; classes are those of `labels`, of which a fold may lack some.
 fn together(folds: Vec<(Vec<usize>, Vec<String>, Judged)>, labels: &[String]) -> Option<Judged> {
-    let (mut numbers, mut classes) = (Vec::new(), Vec::new());
+    let (mut names, mut numbers, mut classes) = (Vec::new(), Vec::new(), Vec::new());
     for (places, own, judged) in folds {
         match judged {
-            Judged::Numbers { scores, spread } => {
-                numbers.extend(places.into_iter().zip(scores.into_iter().zip(spread)))
+            Judged::Numbers { names: own, rows } => {
+                names = own;
+                numbers.extend(places.into_iter().zip(rows));
             }
             Judged::Classes(scores) => {
                 let scores = scores.into_iter().map(|score| among(score, &own, labels));
@@ -167,10 +168,7 @@ fn together(folds: Vec<(Vec<usize>, Vec<String>, Judged)>, labels: &[String]) ->
     classes.sort_by_key(|row| row.0);
     match (numbers.is_empty(), classes.is_empty()) {
         (true, true) => None,
-        (false, _) => {
-            let (scores, spread) = numbers.into_iter().map(|(_, row)| row).unzip();
-            Some(Judged::Numbers { scores, spread })
-        }
+        (false, _) => Some(Judged::Numbers { names, rows: numbers.into_iter().map(|(_, row)| row).collect() }),
         (true, false) => Some(Judged::Classes(classes.into_iter().map(|(_, score)| score).collect())),
     }
 }

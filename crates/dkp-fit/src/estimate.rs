@@ -1,6 +1,7 @@
 //! How long a fit will take: a few steps of each of its parts are timed before it begins.
 
 use crate::choice::AUTO;
+use crate::columns::name_for;
 use crate::confidence::calibrate;
 use crate::fitted::JUDGED_ROWS;
 use crate::{Card, Error, Fit, Fitted, Prepared, Settings, explain, on_threads};
@@ -58,7 +59,8 @@ impl Fit {
         }
         let candidates = card.settings.candidates(self);
         let with = |likelihood: &str| {
-            let settings = Settings { likelihood: likelihood.to_string(), ..card.settings.clone() };
+            let likelihood = name_for(&self.registry, likelihood, train.targets());
+            let settings = Settings { likelihood, ..card.settings.clone() };
             Card { settings, ..card.clone() }
         };
         let mut choice = Duration::ZERO;
@@ -153,7 +155,7 @@ fn measure_end(fitted: &Fitted, train: &Dataset, held_out: usize) -> Result<Dura
     let begun = Instant::now();
     let predictions = fitted.predictions(rows.inputs().as_ref(), DRAWS, 0, Unfamiliar::default())?;
     (0..rows.points()).into_par_iter().for_each(|n| {
-        predictions.probabilities(n).map_or_else(|| predictions.noise(n), |p| p[0]);
+        predictions.probabilities(n).map_or_else(|| predictions.noise(n, 0), |p| p[0]);
     });
     let explained = each(begun);
 
@@ -173,7 +175,7 @@ fn measure_end(fitted: &Fitted, train: &Dataset, held_out: usize) -> Result<Dura
     };
     let to_explain = explain::predictions(fitted.card.labels().is_some(), fitted.card.columns().len());
     Ok(bound.mul_f64(work(train.points(), Fitted::bound_draws(train)))
-        + explained.mul_f64(work(to_explain, explain::DRAWS))
+        + explained.mul_f64(work(to_explain * fitted.card.targets.count(), explain::DRAWS))
         + judged)
 }
 

@@ -6,6 +6,7 @@
 //! less its mean; the pair with the greatest Σ (F_jk − F_j − F_k)² is shown.
 
 use crate::columns_of_features::FeatureColumn;
+use crate::judge::{HELD_OUT, kept_of};
 use crate::{Fitted, RowNames};
 use dkp::data::Dataset;
 use dkp_report::{Curve, Effect, Explanation, Pair, Place, Surprise};
@@ -61,6 +62,8 @@ struct Learned<'a> {
     train: &'a Dataset,
     /// Some of the rows, for one column and for two.
     background: [Vec<usize>; 2],
+    /// The target that is explained.
+    target: usize,
     /// Classes that are shown; of numbers, the target alone.
     shown: Vec<usize>,
 }
@@ -70,12 +73,16 @@ impl Fitted {
     pub(crate) fn explain(&mut self, train: &Dataset, held_out: Option<&Dataset>, names: &RowNames) {
         let rows = if self.card.labels().is_some() { ROWS_OF_CLASSES } else { ROWS };
         let background = rows.map(|n| train.sample(n, Key::new(self.card.settings.seed).step(u64::MAX - 4)));
-        let learned = Learned { fitted: self, train, background, shown: self.shown(train) };
         let columns: Vec<FeatureColumn> = self.columns_that_matter();
-        let effects: Vec<Effect> = columns.iter().filter_map(|c| learned.effect(c)).collect();
-        let pair = learned.strongest(&columns);
-        let surprises = held_out.map_or(Vec::new(), |rows| self.surprises(rows, names, &columns));
-        self.card.explanation = Some(Explanation { target: self.card.target_name(), effects, pair, surprises });
+        let explain = |(t, target): (usize, String)| {
+            let learned =
+                Learned { fitted: self, train, background: background.clone(), target: t, shown: self.shown(train) };
+            let effects: Vec<Effect> = columns.iter().filter_map(|c| learned.effect(c)).collect();
+            let pair = learned.strongest(&columns);
+            let surprises = held_out.map_or(Vec::new(), |rows| self.surprises(t, rows, names, &columns));
+            Explanation { target, effects, pair, surprises }
+        };
+        self.card.explanations = self.card.targets.names().into_iter().enumerate().map(explain).collect();
     }
 
     /// The columns with the most relevance, the first of which has most.
@@ -100,15 +107,17 @@ impl Fitted {
     }
 
     /// The held-out rows of the least density, with their values in some columns.
-    fn surprises(&self, rows: &Dataset, names: &RowNames, columns: &[FeatureColumn]) -> Vec<Surprise> {
-        let mut order: Vec<(usize, f64)> = self.log_densities_outside();
+    fn surprises(&self, t: usize, rows: &Dataset, names: &RowNames, columns: &[FeatureColumn]) -> Vec<Surprise> {
+        // the evaluation has no points of rows that lack the target
+        let known: Vec<usize> = (0..rows.points()).filter(|&n| !rows.y(n)[t].is_nan()).collect();
+        let mut order: Vec<(usize, f64)> = self.log_densities_outside(t);
         order.retain(|(n, log)| *n < rows.points() && !log.is_nan());
         order.sort_by(|a, b| a.1.total_cmp(&b.1));
         let value = |c: &FeatureColumn, n: usize| {
             (c.name.clone(), c.place(&self.card, rows.x(n)).unwrap_or(Place::Level("(missing)".to_string())))
         };
         let surprise = |&(n, log): &(usize, f64)| Surprise {
-            point: n,
+            point: known.partition_point(|&k| k < n),
             row: names.row(n),
             id: names.id(n),
             // a file has no word for what is not finite
@@ -119,9 +128,8 @@ impl Fitted {
     }
 
     /// Held-out rows that lie outside their predictions, with the logarithms of their densities or probabilities.
-    fn log_densities_outside(&self) -> Vec<(usize, f64)> {
-        let values = |name: &str| self.tensors.get(&format!("held_out.{name}")).map_or(&[][..], |t| &t.values);
-        let [logs, pits, observed, probabilities] = ["log_density", "pit", "observed", "probabilities"].map(values);
+    fn log_densities_outside(&self, t: usize) -> Vec<(usize, f64)> {
+        let [logs, pits, observed] = ["log_density", "pit", "observed"].map(|name| kept_of(&self.tensors, name, t));
         let Some(labels) = self.card.labels() else {
             let tails = pits.iter().map(|p| 2.0 * p.min(1.0 - p));
             let outside = logs.iter().zip(tails).enumerate().filter(|(_, (_, tails))| *tails < OUTERMOST);
@@ -131,6 +139,7 @@ impl Fitted {
             let own = *p.get(*observed as usize)?;
             p.iter().any(|other| *other > own).then(|| own.ln())
         };
+        let probabilities = self.tensors.get(&format!("{HELD_OUT}probabilities")).map_or(&[][..], |p| &p.values);
         let logs = observed.iter().zip(probabilities.chunks(labels.len().max(1))).map(class);
         logs.enumerate().filter_map(|(n, log)| Some((n, log?))).collect()
     }
@@ -155,7 +164,7 @@ impl Learned<'_> {
         let x = MatRef::from_column_major_slice(&x, width, settings.len() * count);
         let seed = self.fitted.card.settings.seed;
         let predictions = self.fitted.predictions(x, DRAWS, seed, Unfamiliar::default()).ok()?;
-        let (zero, unit) = self.fitted.card.target_units();
+        let (zero, unit) = self.fitted.card.units(self.target);
         let average = |s: usize| {
             let points = || s * count..(s + 1) * count;
             let mut average = Average { mean: vec![0.0; self.shown.len()], model: 0.0, noise: 0.0 };
@@ -163,7 +172,7 @@ impl Learned<'_> {
                 match predictions.probabilities(n) {
                     Some(p) => average.mean.iter_mut().zip(&self.shown).for_each(|(m, k)| *m += p[*k] / count as f64),
                     None => {
-                        let moments = predictions.prediction.moments(n, 0);
+                        let moments = predictions.prediction.moments(n, self.target);
                         average.mean[0] += (zero + unit * moments.mean) / count as f64;
                         average.model += unit * unit * moments.model / count as f64;
                         average.noise += unit * unit * moments.noise / count as f64;

@@ -3,6 +3,7 @@
 use crate::choice::AUTO;
 use crate::judge::Judged;
 use crate::run::{Checkpoint, Order, Run, Trained};
+use crate::targets::known_shares;
 use crate::{Card, Choices, Config, Error, Fitted, Metrics, Prepared, Roles};
 use dkp::Registry;
 use dkp::data::Dataset;
@@ -31,7 +32,7 @@ const REMEMBERED: u64 = 1_000_000;
 /// let fitted = fit.run(&Table::from_columns(seen, &[])?)?;
 /// let new = Table::from_columns(columns(vec![6.0], vec!["hill"]), &[])?;
 /// let price = fitted.predict(&new, 50, 0)?;
-/// assert!((price.mean(0) - 78.0).abs() < 3.0 * price.deviation(0) && price.quantile(0, 0.9) > price.mean(0));
+/// assert!((price.mean(0, 0) - 78.0).abs() < 3.0 * price.deviation(0, 0) && price.quantile(0, 0, 0.9) > price.mean(0, 0));
 /// # Ok::<(), dkp_fit::Error>(())
 /// ```
 #[derive(Clone, Default)]
@@ -117,7 +118,7 @@ pub type Watch<'a> = &'a mut (dyn FnMut(Moment<'_>) -> bool + Send);
 impl Fit {
     /// Everything by default but the column to predict.
     pub fn new(target: &str) -> Fit {
-        let table = Roles { target: Some(target.to_string()), ..Roles::default() };
+        let table = Roles { targets: vec![target.to_string()], ..Roles::default() };
         Fit { config: Config { table, model: Choices::default() }, ..Fit::default() }
     }
 
@@ -168,6 +169,7 @@ impl Fit {
             None => self.find_confidence(&mut card, &train, watch)?,
         }
         let (train, kept) = self.kept(&card.settings, train);
+        card.known_shares = known_shares(&train);
         let (mut model, state, mut run) = match trained {
             Some(Trained { model, state, run, .. }) => (model, Some(state), Some(run)),
             None => (

@@ -2,14 +2,14 @@
 
 use crate::confidence::calibrate;
 use crate::judge::Judged;
-use crate::noise::noise_column;
-use crate::prepare::check_targets;
+use crate::noise::noise_columns;
+use crate::targets::EncodedTargets;
 use crate::{BoundParts, Card, Error, Metrics, Predictions};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::file::{self, Companion, Tensor};
 use dkp::model::{self, Calibration, Model};
-use dkp_table::{Decimal, Frame, ReadOptions, Table, Unfamiliar};
+use dkp_table::{Decimal, Frame, Origin, ReadOptions, Table, Unfamiliar};
 use dkp_tape::random::Key;
 use faer::MatRef;
 use serde::Deserialize as _;
@@ -41,6 +41,14 @@ pub struct Evaluated {
     pub unfamiliar: Unfamiliar,
     /// Rows of classes that no training row had, which are left out.
     pub unseen_classes: usize,
+}
+
+/// A table has no target by which a model could be judged.
+pub(crate) fn no_target(origin: &Origin, card: &Card, by: &str) -> Error {
+    let names = card.targets.names();
+    let columns = if names.len() == 1 { "column" } else { "columns" };
+    let names: Vec<String> = names.iter().map(|n| format!("\"{n}\"")).collect();
+    Error::data(origin, format!("{columns} {}: there is no known target {by}", names.join(", ")))
 }
 
 /// The rows of a table, judged.
@@ -117,8 +125,9 @@ impl Fitted {
     ) -> Result<Predictions, Error> {
         let latents = self.card.calibration.as_ref().map_or(Calibration::NONE, |c| c.latents);
         let prediction = self.model.predict(x, draws, Key::new(seed))?.calibrated(latents);
-        let (zero, unit) = self.card.target_units();
-        Ok(Predictions { prediction, zero, unit, labels: self.card.labels().map(<[String]>::to_vec), unfamiliar })
+        let targets = self.card.targets.clone();
+        let units = (0..targets.count()).map(|t| self.card.units(t)).collect();
+        Ok(Predictions { prediction, units, targets, unfamiliar })
     }
 
     /// Judges the model on a table with known targets.
@@ -137,13 +146,12 @@ impl Fitted {
         let all = self.judge_table(table, draws, seed, |_| true, watch)?;
         let metrics = all.judged.metrics();
         if metrics.rows() == 0 {
-            let reason = format!("column \"{}\": there is no known target to judge by", self.card.target_name());
-            return Err(Error::data(table.origin(), reason));
+            return Err(no_target(table.origin(), &self.card, "to judge by"));
         }
         Ok(Evaluated { metrics, unfamiliar: all.unfamiliar, unseen_classes: all.unseen_classes })
     }
 
-    /// Judges the rows of a table that count, by their place from 0.
+    /// Judges the targets of a table that count, by their place from 0: row by row, and in each row target by target.
     pub(crate) fn judge_table(
         &self,
         table: &Table,
@@ -154,17 +162,18 @@ impl Fitted {
     ) -> Result<JudgedTable, Error> {
         let (card, origin) = (&self.card, table.origin());
         let mut columns = card.columns();
-        columns.push(card.target.column());
+        columns.extend(card.targets.columns());
         let likelihood = &*self.model.architecture().likelihood;
         let (mut unfamiliar, mut unseen_classes, mut all) = (Unfamiliar::default(), 0, None);
         for frame in table.frames(&columns, JUDGED_ROWS)? {
             let frame = frame?;
-            let targets = card.target.encode(&frame)?;
-            check_targets(likelihood, &card.target, &targets.values, frame.first(), origin)?;
-            unseen_classes += targets.unseen.len();
-            let mut y = targets.values;
-            y.iter_mut().for_each(|v| card.target_scale.apply(std::slice::from_mut(v)));
-            y.iter_mut().enumerate().filter(|(n, _)| !counts(frame.first() + n)).for_each(|(_, v)| *v = f64::NAN);
+            let EncodedTargets { mut y, unseen } = card.targets.encode(&frame)?;
+            card.targets.check(likelihood, &y, frame.first(), origin)?;
+            unseen_classes += unseen.len();
+            let count = card.targets.count();
+            y.chunks_exact_mut(count).for_each(|row| card.target_scale.apply(row));
+            let first = frame.first() * count;
+            y.iter_mut().enumerate().filter(|(i, _)| !counts(first + i)).for_each(|(_, v)| *v = f64::NAN);
             let predictions = self.predict_frame(&frame, draws, seed)?;
             unfamiliar.add(&predictions.unfamiliar);
             Judged::append(&mut all, Judged::new(&predictions, &y));
@@ -185,7 +194,7 @@ impl Fitted {
     ) -> Result<Option<Judged>, Error> {
         let draws = Fitted::bound_draws(train);
         let bound = self.model.bound(train, draws, Key::new(self.card.settings.seed).step(u64::MAX))?;
-        self.card.bound = Some(BoundParts::new(&bound, self.card.target_units().1));
+        self.card.bound = Some(BoundParts::new(&bound, self.card.log_unit()));
         if let Some(kept) = kept {
             self.card.calibration = Some(calibrate(&self.model, kept, self.card.settings.seed)?);
         }
@@ -193,7 +202,7 @@ impl Fitted {
         if let (Some(judged), Some(rows)) = (&judged, held_out) {
             self.card.evaluation = Some(judged.metrics());
             let kept = judged.kept();
-            self.tensors.extend(noise_column(&self.card, rows, &kept));
+            self.tensors.extend(noise_columns(&self.card, rows, &kept));
             self.tensors.extend(kept);
         }
         Ok(judged)
@@ -221,17 +230,26 @@ impl Fitted {
                 }
                 other => other,
             })?;
-            let y: Vec<f64> = (first..first + count).map(|n| rows.y(n)[0]).collect();
+            let y: Vec<f64> = (first..first + count).flat_map(|n| rows.y(n).iter().copied()).collect();
             Judged::append(&mut all, Judged::new(&predictions, &y));
             watch(first + count)?;
         }
         Ok(all)
     }
 
-    /// Parameters that are one number, by name.
+    /// Parameters that are one number, by name, or one for each of several targets: `likelihood.noise of price`.
     pub fn learned_numbers(&self) -> Vec<(String, f64)> {
-        let parameters = self.model.parameters();
-        let single = parameters.iter().filter(|p| p.rows * p.cols == 1);
-        single.filter_map(|p| Some((p.name.clone(), *parameters.get(&p.name).ok()?.first()?))).collect()
+        let (parameters, targets) = (self.model.parameters(), self.card.targets.names());
+        let mut numbers = Vec::new();
+        for name in parameters.iter().map(|p| p.name.clone()) {
+            match parameters.get(&name).as_deref() {
+                Ok([value]) => numbers.push((name, *value)),
+                Ok(values) if name.starts_with("likelihood.") && values.len() == targets.len() => {
+                    numbers.extend(targets.iter().zip(values).map(|(t, v)| (format!("{name} of {t}"), *v)));
+                }
+                _ => {}
+            }
+        }
+        numbers
     }
 }

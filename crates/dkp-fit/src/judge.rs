@@ -23,13 +23,34 @@ pub enum Metrics {
     Numbers(Regression),
     /// Of classes.
     Classes(Classification),
+    /// Of several targets, which are numbers.
+    Several {
+        /// Rows of which a target was known.
+        rows: usize,
+        /// Mean log-density of all targets of a row together; none if it is not finite.
+        log_likelihood: Option<f64>,
+        /// Each target's, in its units.
+        targets: Vec<TargetMetrics>,
+    },
+}
+
+/// How good predictions of one of several targets are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetMetrics {
+    /// The target.
+    pub target: String,
+    /// Its metrics.
+    #[serde(flatten)]
+    pub metrics: Regression,
 }
 
 /// A metric for people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
     /// What programs call it.
-    pub key: &'static str,
+    pub metric: &'static str,
+    /// The one of several targets that it is about; none if it is about all of them.
+    pub target: Option<String>,
     /// What it is called.
     pub name: String,
     /// Its value.
@@ -43,11 +64,12 @@ pub struct Explained {
 }
 
 impl Metrics {
-    /// Rows whose target was known.
+    /// Rows of which a target was known.
     pub fn rows(&self) -> usize {
         match self {
             Metrics::Numbers(m) => m.rows,
             Metrics::Classes(m) => m.rows,
+            Metrics::Several { rows, .. } => *rows,
         }
     }
 
@@ -56,13 +78,24 @@ impl Metrics {
         match self {
             Metrics::Numbers(m) => m.log_likelihood,
             Metrics::Classes(m) => m.log_likelihood,
+            Metrics::Several { log_likelihood, .. } => log_likelihood.unwrap_or(f64::NAN),
         }
     }
 
-    /// One after the other, with what each means.
+    /// Those of a target of numbers.
+    pub fn of_target(&self, target: usize) -> Option<&Regression> {
+        match self {
+            Metrics::Numbers(m) => Some(m).filter(|_| target == 0),
+            Metrics::Classes(_) => None,
+            Metrics::Several { targets, .. } => targets.get(target).map(|t| &t.metrics),
+        }
+    }
+
+    /// One after the other, with what each means; of several targets first what is about all, then target by target.
     pub fn explained(&self) -> Vec<Explained> {
-        let of = |key, name: &str, number: f64, better, meaning| {
-            let own = Explained { key, name: name.to_string(), number, value: String::new(), better, meaning };
+        let of = |metric, name: &str, number: f64, better, meaning| {
+            let (name, target) = (name.to_string(), None);
+            let own = Explained { metric, target, name, number, value: String::new(), better, meaning };
             Explained { value: own.written(number), ..own }
         };
         let log_likelihood = of(
@@ -78,6 +111,14 @@ impl Metrics {
         };
         let error = |key, name, v, meaning| of(key, name, v, Some(Better::Lower), meaning);
         match self {
+            Metrics::Several { targets, .. } => {
+                let of_target = |t: &TargetMetrics| {
+                    let own = Metrics::Numbers(t.metrics.clone()).explained().into_iter();
+                    let target = Some(t.target.clone());
+                    own.map(move |e| Explained { target: target.clone(), ..e }).collect::<Vec<_>>()
+                };
+                [log_likelihood].into_iter().chain(targets.iter().flat_map(of_target)).collect()
+            }
             Metrics::Numbers(m) => {
                 let intervals = COVERAGES.iter().zip(m.coverage).map(|(key, share)| {
                     of(key, &format!("{key} interval"), share, None, "the share of rows inside it")
@@ -108,56 +149,97 @@ impl Metrics {
 const COVERAGES: [&str; 3] = ["50%", "90%", "95%"];
 
 impl Explained {
+    /// What tells it from all others, of other targets too.
+    pub fn key(&self) -> String {
+        self.target.as_ref().map_or(self.metric.to_string(), |target| format!("{} of {target}", self.metric))
+    }
+
     /// A value of the metric, or a difference of two, as it is written.
     pub fn written(&self, value: f64) -> String {
         match value {
             v if !v.is_finite() => "not finite".to_string(),
-            v if COVERAGES.contains(&self.key) => format!("{:.1} %", 100.0 * v),
+            v if COVERAGES.contains(&self.metric) => format!("{:.1} %", 100.0 * v),
+            v if ["rmse", "mae", "crps"].contains(&self.metric) => in_units(v),
             v => format!("{v:.4}"),
         }
     }
 }
 
+/// A number in a target's units, which may be anything.
+pub fn in_units(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || (1e-2..1e7).contains(&size) => format!("{value:.4}"),
+        _ => format!("{value:.3e}"),
+    }
+}
+
 /// Predictions beside what was observed.
-pub enum Judged {
+pub(crate) enum Judged {
     /// Of numbers.
     Numbers {
-        /// Of each row.
-        scores: Vec<Score>,
-        /// Deviation, the quantiles of 5 and 95 %, and the deviation of noise alone.
-        spread: Vec<[f64; 4]>,
+        /// The targets' names.
+        names: Vec<String>,
+        rows: Vec<NumbersRow>,
     },
     /// Of classes.
     Classes(Vec<ClassScore>),
 }
 
+/// A row of numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct NumbersRow {
+    /// The logarithm of the density at all targets that are known.
+    pub log_density: f64,
+    /// Target by target, those that are known.
+    pub targets: Vec<Option<Predicted>>,
+}
+
+/// A number beside what was predicted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Predicted {
+    pub score: Score,
+    pub deviation: f64,
+    /// The quantiles of 5 and 95 %.
+    pub tails: [f64; 2],
+    /// The deviation of noise alone.
+    pub noise: f64,
+}
+
 impl Judged {
-    /// `y` is in the model's scale of the target; NaN is unknown.
-    pub(crate) fn new(predictions: &Predictions, y: &[f64]) -> Judged {
-        let Predictions { prediction, zero, unit, .. } = predictions;
+    /// `y` has all targets of each row, in the model's scale; NaN is unknown.
+    pub fn new(predictions: &Predictions, y: &[f64]) -> Judged {
+        let prediction = &predictions.prediction;
         if let Some(scores) = predictions.labels().and_then(|_| class_scores(prediction, y)) {
             return Judged::Classes(scores);
         }
-        let known = (0..y.len()).into_par_iter().filter(|&n| !y[n].is_nan());
-        let judge = |n: usize| {
-            let predicted = prediction.marginal(n, 0);
-            let [low, high] = TAILS.map(|p| zero + unit * predicted.quantile(p));
-            (
-                Score::new(&predicted, y[n], *zero, *unit),
-                [unit * predicted.deviation(), low, high, predictions.noise(n)],
-            )
+        let count = predictions.targets.count();
+        let of_target = |n: usize, t: usize, y: f64| {
+            let (zero, unit) = predictions.units[t];
+            let predicted = prediction.marginal(n, t);
+            Predicted {
+                score: Score::new(&predicted, y, zero, unit),
+                deviation: unit * predicted.deviation(),
+                tails: TAILS.map(|p| zero + unit * predicted.quantile(p)),
+                noise: predictions.noise(n, t),
+            }
         };
-        let (scores, spread) = known.map(judge).unzip();
-        Judged::Numbers { scores, spread }
+        let row = |(n, y): (usize, &[f64])| {
+            let of_known = |(t, y): (usize, &f64)| (!y.is_nan()).then(|| of_target(n, t, *y));
+            let targets: Vec<Option<Predicted>> = y.iter().enumerate().map(of_known).collect();
+            let log_density = match targets.as_slice() {
+                [Some(only)] => only.score.log_density,
+                _ => predictions.log_density_of_scaled(n, y),
+            };
+            targets.iter().any(Option::is_some).then_some(NumbersRow { log_density, targets })
+        };
+        let rows = y.par_chunks(count).enumerate().filter_map(row).collect();
+        Judged::Numbers { names: predictions.targets.names(), rows }
     }
 
     /// Adds those of further rows to all before.
-    pub(crate) fn append(all: &mut Option<Judged>, further: Judged) {
+    pub fn append(all: &mut Option<Judged>, further: Judged) {
         match (all, further) {
-            (Some(Judged::Numbers { scores, spread }), Judged::Numbers { scores: more, spread: wider }) => {
-                scores.extend(more);
-                spread.extend(wider);
-            }
+            (Some(Judged::Numbers { rows, .. }), Judged::Numbers { rows: more, .. }) => rows.extend(more),
             (Some(Judged::Classes(scores)), Judged::Classes(more)) => scores.extend(more),
             (all, further) => *all = Some(further),
         }
@@ -166,34 +248,53 @@ impl Judged {
     /// What they come to.
     pub fn metrics(&self) -> Metrics {
         match self {
-            Judged::Numbers { scores, .. } => Metrics::Numbers(Regression::of(scores)),
+            Judged::Numbers { names, rows } => match names.as_slice() {
+                [_] => Metrics::Numbers(Regression::of(&scores(rows, 0))),
+                names => Metrics::Several {
+                    rows: rows.len(),
+                    log_likelihood: Some(mean(rows.iter().map(|r| r.log_density))).filter(|l| l.is_finite()),
+                    targets: (0..)
+                        .zip(names)
+                        .map(|(t, target)| TargetMetrics {
+                            target: target.clone(),
+                            metrics: Regression::of(&scores(rows, t)),
+                        })
+                        .collect(),
+                },
+            },
             Judged::Classes(scores) => Metrics::Classes(Classification::of(scores)),
         }
     }
 
-    /// What each row adds to a metric that is a mean over rows, by its key: the difference of two means has the error of the mean of these differences.
-    /// RMSE is no mean, but its changes are, of e²/2·RMSE, as far as they are small. A calibration error is none.
-    pub(crate) fn terms(&self, key: &str) -> Option<Vec<f64>> {
+    /// What each row adds to a metric that is a mean over rows: the difference of two means has the error of the mean of these differences. RMSE is no mean,
+    /// but its changes are, of e²/2·RMSE, as far as they are small. A calibration error is none.
+    pub fn terms(&self, metric: &Explained) -> Option<Vec<f64>> {
         match self {
-            Judged::Numbers { scores, .. } => {
+            Judged::Numbers { names, rows } => {
+                let target = match &metric.target {
+                    None if names.len() > 1 => return Some(rows.iter().map(|r| r.log_density).collect()),
+                    None => 0,
+                    Some(target) => names.iter().position(|name| name == target)?,
+                };
+                let scores = scores(rows, target);
                 let of = |f: &dyn Fn(&Score) -> f64| Some(scores.iter().map(f).collect());
-                match key {
+                match metric.metric {
                     "log_likelihood" => of(&|s| s.log_density),
                     "rmse" => {
-                        let rmse = Regression::of(scores).rmse;
+                        let rmse = Regression::of(&scores).rmse;
                         of(&|s| if rmse > 0.0 { s.squared_error() / (2.0 * rmse) } else { 0.0 })
                     }
                     "mae" => of(&Score::absolute_error),
                     "crps" => of(&|s| s.crps),
-                    _ => {
-                        let level = LEVELS[COVERAGES.iter().position(|c| *c == key)?];
+                    other => {
+                        let level = LEVELS[COVERAGES.iter().position(|c| *c == other)?];
                         of(&|s| f64::from(s.is_inside(level)))
                     }
                 }
             }
             Judged::Classes(scores) => {
                 let of = |f: fn(&ClassScore) -> f64| Some(scores.iter().map(f).collect());
-                match key {
+                match metric.metric {
                     "log_likelihood" => of(ClassScore::log_probability),
                     "accuracy" => of(|s| f64::from(s.is_right())),
                     "brier" => of(ClassScore::squared_distance),
@@ -203,25 +304,29 @@ impl Judged {
         }
     }
 
-    /// Tensors for the model file, by name.
-    pub(crate) fn kept(&self) -> BTreeMap<String, Tensor> {
-        let named = |name: &str, tensor: Tensor| (format!("held_out.{name}"), tensor);
+    /// Tensors for the model file, by name; of several targets one after the other, with NaN where they are unknown.
+    pub fn kept(&self) -> BTreeMap<String, Tensor> {
+        let named = |name: &str, tensor: Tensor| (format!("{HELD_OUT}{name}"), tensor);
         match self {
-            Judged::Numbers { scores, spread } => {
-                let of = |f: fn(&Score) -> f64| Tensor::vector(scores.iter().take(KEPT).map(f).collect());
+            Judged::Numbers { names, rows } => {
+                let rows = &rows[..rows.len().min(KEPT)];
+                let of = |f: &dyn Fn(usize, &Predicted) -> f64| {
+                    let value = |t: usize, i: usize| rows[i].targets[t].as_ref().map_or(f64::NAN, |p| f(i, p));
+                    let values = (0..names.len()).flat_map(|t| (0..rows.len()).map(move |i| value(t, i))).collect();
+                    let shape = if names.len() == 1 { vec![rows.len()] } else { vec![names.len(), rows.len()] };
+                    Tensor { shape, values }
+                };
                 // where a prediction jumps, anywhere in the jump is as likely
-                let pit = |(i, s): (usize, &Score)| s.pit + s.jump * ((i as f64 * EVEN).fract() - 0.5);
-                let pits = scores.iter().take(KEPT).enumerate().map(pit).collect();
-                let spread_of = |i: usize| Tensor::vector(spread.iter().take(KEPT).map(|s| s[i]).collect());
+                let pit = |i: usize, s: &Score| s.pit + s.jump * ((i as f64 * EVEN).fract() - 0.5);
                 BTreeMap::from([
-                    named("observed", of(|s| s.observed)),
-                    named("mean", of(|s| s.mean)),
-                    named("pit", Tensor::vector(pits)),
-                    named("log_density", of(|s| s.log_density)),
-                    named("sd", spread_of(0)),
-                    named("lower", spread_of(1)),
-                    named("upper", spread_of(2)),
-                    named("noise", spread_of(3)),
+                    named("observed", of(&|_, p| p.score.observed)),
+                    named("mean", of(&|_, p| p.score.mean)),
+                    named("pit", of(&|i, p| pit(i, &p.score))),
+                    named("log_density", of(&|_, p| p.score.log_density)),
+                    named("sd", of(&|_, p| p.deviation)),
+                    named("lower", of(&|_, p| p.tails[0])),
+                    named("upper", of(&|_, p| p.tails[1])),
+                    named("noise", of(&|_, p| p.noise)),
                 ])
             }
             Judged::Classes(scores) => {
@@ -235,4 +340,24 @@ impl Judged {
             }
         }
     }
+}
+
+/// The scores of a target where it is known.
+fn scores(rows: &[NumbersRow], target: usize) -> Vec<Score> {
+    rows.iter().filter_map(|r| Some(r.targets[target].as_ref()?.score)).collect()
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
+}
+
+/// What the names of tensors about held-out rows begin with.
+pub(crate) const HELD_OUT: &str = "held_out.";
+
+/// What a model file keeps of a target of held-out rows; nothing where it keeps none.
+pub(crate) fn kept_of<'a>(tensors: &'a BTreeMap<String, Tensor>, name: &str, target: usize) -> &'a [f64] {
+    let Some(tensor) = tensors.get(&format!("{HELD_OUT}{name}")) else { return &[] };
+    let rows = tensor.shape.last().copied().unwrap_or_default();
+    tensor.values.get(target * rows..(target + 1) * rows).unwrap_or_default()
 }

@@ -18,7 +18,7 @@
 //! println!("{}: {:?}", fitted.description(), fitted.card.evaluation);
 //! fitted.save(&path.with_extension("dkp"))?;
 //! let predictions = Fitted::load(&path.with_extension("dkp"))?.predict(&table, 50, 0)?;
-//! println!("{} ± {}", predictions.mean(0), predictions.deviation(0));
+//! println!("{} ± {}", predictions.mean(0, 0), predictions.deviation(0, 0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -47,6 +47,7 @@ mod row_names;
 mod run;
 mod scaling;
 mod settings;
+mod targets;
 
 pub use card::{BoundParts, Calibrated, Card};
 pub use choice::AUTO;
@@ -61,7 +62,7 @@ pub use error::Error;
 pub use estimate::Estimate;
 pub use fit::{Fit, Moment, Trial, Watch, on_threads};
 pub use fitted::{Evaluated, Fitted};
-pub use judge::{Explained, Judged, Metrics};
+pub use judge::{Explained, Metrics, TargetMetrics, in_units};
 pub use predictions::{Predictions, QUANTILES};
 pub use prepare::{Fold, Prepared};
 pub use report::report_of_run;
@@ -70,6 +71,7 @@ pub use row_names::RowNames;
 pub use run::{Checkpoint, Order, Run};
 pub use scaling::{FeatureScale, Scaling};
 pub use settings::{EVALUATION_DRAWS, FAMILY, KERNEL, PREDICTION_DRAWS, Settings};
+pub use targets::Targets;
 
 /// The code of the README compiles and runs.
 #[cfg(doctest)]

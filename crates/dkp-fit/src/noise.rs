@@ -1,39 +1,51 @@
-//! The column with which noise goes: what a picture of it is drawn against.
+//! The columns with which noise goes: what pictures of it are drawn against.
 
 use crate::Card;
+use crate::judge::{HELD_OUT, kept_of};
 use dkp::data::Dataset;
 use dkp::file::Tensor;
 use dkp_table::Kind;
 use std::collections::BTreeMap;
 
-/// What the name of the column's tensor begins with.
-pub(crate) const COLUMN: &str = "held_out.column.";
 /// Stretches into which rows are divided by a column's value, at most, and the rows of one, at least.
 const STRETCHES: usize = 10;
 const ROWS: usize = 10;
 /// Noises whose logarithms have a smaller variance are one noise.
 const SAME: f64 = 1e-12;
 
-/// The column of numbers that explains more of the noise of held-out rows than any other, and than their predicted means; in the table's
-/// units. None if noise is the same everywhere.
-pub(crate) fn noise_column(
+/// What the name of the tensor of a target's column begins with.
+pub(crate) fn column_of(target: usize) -> String {
+    if target == 0 { format!("{HELD_OUT}column.") } else { format!("{HELD_OUT}{target}.column.") }
+}
+
+/// For each target the column of numbers that explains more of the noise of held-out rows than any other, and than their predicted means; in the table's
+/// units. None where noise is the same everywhere.
+pub(crate) fn noise_columns(card: &Card, held_out: &Dataset, kept: &BTreeMap<String, Tensor>) -> Vec<(String, Tensor)> {
+    (0..card.targets.count()).filter_map(|t| noise_column(card, held_out, kept, t)).collect()
+}
+
+fn noise_column(
     card: &Card,
     held_out: &Dataset,
     kept: &BTreeMap<String, Tensor>,
+    target: usize,
 ) -> Option<(String, Tensor)> {
-    let [noise, mean] = ["held_out.noise", "held_out.mean"].map(|name| kept.get(name).map(|t| &t.values));
-    let logs: Vec<f64> = noise?.iter().map(|d| d.ln()).collect();
+    let [noise, mean] = ["noise", "mean"].map(|name| kept_of(kept, name, target));
+    // rows of which the target is known
+    let known: Vec<usize> = (0..noise.len()).filter(|&n| !noise[n].is_nan()).collect();
+    let of = |f: &dyn Fn(usize) -> f64| known.iter().map(|&n| f(n)).collect::<Vec<f64>>();
+    let logs = of(&|n| noise[n].ln());
     let (columns, features) = (card.columns(), card.encoder.features());
     let is_number = |name: &str| {
         columns.iter().any(|(column, kind)| column == name && matches!(kind, Kind::Number | Kind::Written(_)))
     };
-    let mut best = (None, explained(mean?, &logs)?);
+    let mut best = (None, explained(&of(&|n| mean[n]), &logs)?);
     for (i, feature) in features.iter().enumerate().filter(|(_, f)| is_number(&f.name)) {
         let value = |n: usize| card.feature_scale.value(i, held_out.x(n)[i]);
-        let values: Vec<f64> = (0..logs.len()).map(value).collect();
-        let share = explained(&values, &logs)?;
+        let share = explained(&of(&value), &logs)?;
         if share > best.1 {
-            best = (Some((format!("{COLUMN}{}", feature.name), Tensor::vector(values))), share);
+            let values = (0..noise.len()).map(value).collect();
+            best = (Some((column_of(target) + &feature.name, Tensor::vector(values))), share);
         }
     }
     best.0

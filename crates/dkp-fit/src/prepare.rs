@@ -1,13 +1,14 @@
 //! From a table to what a model learns from: held-out rows, encoding, scales.
 
 use crate::choice::AUTO;
-use crate::columns::{feature_names, likelihood_name, placing_kind, task};
+use crate::columns::{feature_names, likelihood_name, name_for, placing_kind, target_names, tasks};
 use crate::roles::HOLDOUT;
-use crate::{Card, Config, Error, FeatureScale, Fit, InputLayer, Roles, RowNames, Scaling, Settings, Task};
+use crate::targets::{called, known_rows, known_shares};
+use crate::{Card, Config, Error, FeatureScale, Fit, InputLayer, Roles, RowNames, Scaling, Settings, Targets, Task};
 use dkp::data::{Dataset, Scaler, Split};
-use dkp::likelihoods::{Likelihood, TargetKind};
+use dkp::likelihoods::TargetKind;
 use dkp::train::{Start, initialise};
-use dkp_table::{Column, Encoder, Frame, Kind, Origin, Survey, Table, Target};
+use dkp_table::{Column, Encoder, Frame, Kind, Origin, Survey, Table};
 use faer::MatRef;
 use sha2::{Digest as _, Sha256};
 
@@ -51,7 +52,7 @@ impl Prepared {
     }
 }
 
-/// Rows of a table whose target is known.
+/// Rows of a table of which a target is known.
 struct Known {
     origin: Origin,
     frame: Frame,
@@ -64,7 +65,7 @@ struct Source {
     test: Option<Known>,
     survey: Survey,
     task: Task,
-    target: (String, Kind),
+    targets: Vec<(String, Kind)>,
     features: Vec<(String, Kind)>,
     notes: Vec<String>,
 }
@@ -107,59 +108,63 @@ impl Fit {
         Ok(prepared)
     }
 
-    /// Finds what columns hold, and the rows whose target is known.
+    /// Finds what columns hold, and the rows of which a target is known.
     fn read(&self, table: &Table, test: Option<&Table>) -> Result<Source, Error> {
         let Config { table: roles, model: choices } = &self.config;
         let origin = table.origin();
-        let name = roles.target.as_deref().ok_or_else(|| {
-            let option = origin.option("target");
-            let columns = list(table.names());
-            Error::data(origin, format!("which column is to be predicted? Give {option}; there are {columns}"))
-        })?;
+        let predicted = target_names(table, roles)?;
+        if predicted.is_empty() {
+            let (option, columns) = (origin.option("target"), list(table.names()));
+            let reason = format!("which column is to be predicted? Give {option}; there are {columns}");
+            return Err(Error::data(origin, reason));
+        }
         let survey = table.survey()?;
-        let names = feature_names(table, roles, name)?;
+        let names = feature_names(table, roles, &predicted)?;
         let placing = roles.group.iter().chain(&roles.time);
         let placing = placing.map(|column| Ok((column.clone(), placing_kind(&survey, roles, column)?)));
         let placing = placing.collect::<Result<Vec<(String, Kind)>, Error>>()?;
         let features = survey.features(&names)?;
         let mut notes = features.notes();
         if features.columns.is_empty() {
-            return Err(Error::data(origin, format!("there is no column to learn from beside the target \"{name}\"")));
+            let reason = format!("there is no column to learn from beside {}", called(&predicted));
+            return Err(Error::data(origin, reason));
         }
-        let (task, kind) = task(&survey, roles, choices, &self.registry, name)?;
-        let mut columns = features.columns.clone();
-        columns.push((name.to_string(), kind));
+        let (task, kinds) = tasks(&survey, roles, choices, &self.registry, &predicted)?;
+        let targets: Vec<(String, Kind)> = predicted.into_iter().zip(kinds).collect();
+        let mut columns = [features.columns.clone(), targets.clone()].concat();
         notes.extend(survey.notation_notes(&columns));
         let learned = columns.len();
         columns.extend(placing);
-        let whole = known_rows(table, &columns, name, &mut notes)?;
-        let test = test.map(|t| known_rows(t, &columns[..learned], name, &mut notes)).transpose()?;
-        Ok(Source { whole, test, survey, task, target: (name.to_string(), kind), features: features.columns, notes })
+        let whole = Known::of(table, &columns, &targets, &mut notes)?;
+        let test = test.map(|t| Known::of(t, &columns[..learned], &targets, &mut notes)).transpose()?;
+        Ok(Source { whole, test, survey, task, targets, features: features.columns, notes })
     }
 
     /// Encodes and scales by the rows that are learned from. Also tells the numbers of those that are held out, from 0.
     fn prepare_rows(&self, source: &Source, rows: &Split) -> Result<(Prepared, Vec<usize>), Error> {
         let Config { table: roles, model: choices } = &self.config;
-        let Source { whole, test, survey, task, target: (name, kind), .. } = source;
-        let (origin, task, kind, mut notes) = (&whole.origin, *task, *kind, source.notes.clone());
-        let target = Target::fit(&whole.frame, &rows.train, name, kind)?;
-        let y = target.encode(&whole.frame)?.values;
-        check_variety(rows.train.iter().map(|&r| y[r]), &target, origin)?;
-        let likelihood = likelihood_name(&self.registry, choices, &target)?;
+        let Source { whole, test, survey, task, .. } = source;
+        let (origin, task, mut notes) = (&whole.origin, *task, source.notes.clone());
+        let targets = Targets::fit(&whole.frame, &rows.train, &source.targets)?;
+        let y = targets.encode(&whole.frame)?.y;
+        targets.check_variety(&y, &rows.train, origin)?;
+        notes.extend(targets.notes(&y, &rows.train));
+        let likelihood = likelihood_name(&self.registry, choices, &targets)?;
         // those that `auto` chooses among take the same targets
         let stands_for = if likelihood == AUTO { "gaussian" } else { &likelihood };
-        let named = self.registry.likelihood(stands_for).map_err(|e| Error::named("likelihood", e))?;
+        let stands_for = name_for(&self.registry, stands_for, targets.count());
+        let named = self.registry.likelihood(&stands_for).map_err(|e| Error::named("likelihood", e))?;
         let varying = varying(&whole.frame, &rows.train, source.features.clone(), &mut notes)?;
         if varying.is_empty() {
-            let reason = format!("no column beside the target \"{name}\" varies over the training rows");
+            let reason = format!("no column beside {} varies over the training rows", called(&targets.names()));
             return Err(Error::data(origin, reason));
         }
         let encoder = Encoder::fit(&whole.frame, &rows.train, &varying)?;
         notes.extend(encoding_notes(&encoder, survey));
-        if task == Task::Regression {
+        if let ([(name, _)], Task::Regression) = (source.targets.as_slice(), task) {
             notes.extend(hint_of_classes(survey, name, rows.train.iter().map(|&r| y[r]))?);
         }
-        check_targets(&*named, &target, &y, whole.frame.first(), origin)?;
+        targets.check(&*named, &y, whole.frame.first(), origin)?;
         let raw = dataset(&encoder, whole, &rows.train, &y)?;
         let scaling = match roles.scaling {
             Some(scaling) => {
@@ -178,13 +183,13 @@ impl Fit {
         };
         let (feature_scale, (_, target_scale)) = (FeatureScale::of(&raw, scaling), raw.scales());
         let rescaled = named.target_kind() == TargetKind::Real;
-        let target_scale = if rescaled { target_scale } else { Scaler::identity(1) };
+        let target_scale = if rescaled { target_scale } else { Scaler::identity(targets.count()) };
         let held_out = match test {
-            None => held_out(&encoder, whole, &rows.held_out, &y, &mut notes)?,
+            None => held_out(&encoder, &targets, whole, &rows.held_out, &y, &mut notes)?,
             Some(test) => {
-                let y = target.encode(&test.frame)?.values;
-                check_targets(&*named, &target, &y, test.frame.first(), &test.origin)?;
-                held_out(&encoder, test, &test.rows, &y, &mut notes)?
+                let y = targets.encode(&test.frame)?.y;
+                targets.check(&*named, &y, test.frame.first(), &test.origin)?;
+                held_out(&encoder, &targets, test, &test.rows, &y, &mut notes)?
             }
         };
         let same = Scaler::identity(encoder.width());
@@ -202,16 +207,17 @@ impl Fit {
             id: roles.id.clone(),
             na: roles.na.clone(),
             encoder,
-            target,
+            targets,
             feature_scale,
             target_scale,
+            known_shares: known_shares(&train),
             settings,
             notes,
             noise: None,
             calibration: None,
             bound: None,
             evaluation: None,
-            explanation: None,
+            explanations: Vec::new(),
             cross_validation: None,
         };
         Ok((Prepared { train, held_out, names: None, card, folds: Vec::new() }, judged.unwrap_or_default()))
@@ -225,8 +231,10 @@ impl Fit {
         let (prepared, _) =
             self.prepare_rows(source, &Split { train: own(&rows.train), held_out: held_out.clone() })?;
         // those of classes that the others do not have are not judged
-        let y = prepared.card.target.encode_rows(&whole.frame, &held_out)?.values;
-        let places = rows.held_out.iter().zip(y).filter(|(_, y)| !y.is_nan()).map(|(&place, _)| place).collect();
+        let targets = &prepared.card.targets;
+        let y = targets.encode(&whole.frame)?.y;
+        let is_known = |(_, row): &(&usize, &usize)| targets.is_known(&y, **row);
+        let places = rows.held_out.iter().zip(&held_out).filter(is_known).map(|(&place, _)| place).collect();
         Ok(Fold { prepared, places })
     }
 
@@ -242,7 +250,8 @@ impl Fit {
         let start = Start { warm_up: 0, ..settings.start() };
         let mut settings = settings.clone();
         if settings.likelihood == AUTO {
-            settings.likelihood = settings.candidates(self).first().unwrap_or(&"gaussian").to_string();
+            let first = settings.candidates(self).into_iter().next().unwrap_or("gaussian");
+            settings.likelihood = name_for(&self.registry, first, train.targets());
         }
         let mut model = initialise(settings.architecture(&self.registry)?, train, start)?;
         settings.adjust(model.parameters_mut())
@@ -270,29 +279,6 @@ fn list(names: &[String]) -> String {
     const MOST: usize = 12;
     let shown = names.iter().take(MOST).map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }
-}
-
-/// The rows whose target is known.
-fn known_rows(
-    table: &Table,
-    columns: &[(String, Kind)],
-    target: &str,
-    notes: &mut Vec<String>,
-) -> Result<Known, Error> {
-    let frame = table.read(columns)?;
-    let target = frame.column(target)?;
-    let known = |row: &usize| match target {
-        Column::Texts(t) => t.get(*row).is_some(),
-        Column::Numbers(v) => !v[*row].is_nan(),
-    };
-    let rows: Vec<usize> = (0..frame.rows()).filter(known).collect();
-    let file = table.origin().path().map_or(String::new(), |_| format!("{}: ", origin_name(table.origin())));
-    match frame.rows() - rows.len() {
-        0 => {}
-        1 => notes.push(format!("{file}1 row without a target is left out")),
-        n => notes.push(format!("{file}{n} rows without a target are left out")),
-    }
-    Ok(Known { origin: table.origin().clone(), frame, rows })
 }
 
 /// Which rows are learned from.
@@ -327,6 +313,24 @@ fn folds(whole: &Known, roles: &Roles, count: usize, seed: u64) -> Result<Vec<Sp
 }
 
 impl Known {
+    /// Some columns of a table, and its rows of which a target is known.
+    fn of(
+        table: &Table,
+        columns: &[(String, Kind)],
+        targets: &[(String, Kind)],
+        notes: &mut Vec<String>,
+    ) -> Result<Known, Error> {
+        let frame = table.read(columns)?;
+        let rows = known_rows(&frame, targets)?;
+        let file = table.origin().path().map_or(String::new(), |_| format!("{}: ", origin_name(table.origin())));
+        match frame.rows() - rows.len() {
+            0 => {}
+            1 => notes.push(format!("{file}1 row without a target is left out")),
+            n => notes.push(format!("{file}{n} rows without a target are left out")),
+        }
+        Ok(Known { origin: table.origin().clone(), frame, rows })
+    }
+
     /// The group of each row; rows without one are a group.
     fn groups(&self, column: &str) -> Result<Vec<&str>, Error> {
         let texts = self.frame.texts(column)?;
@@ -395,12 +399,13 @@ fn encoding_notes(encoder: &Encoder, survey: &Survey) -> Vec<String> {
 /// Rows to be judged on, without those of classes that no training row has, and where they are in their table.
 fn held_out(
     encoder: &Encoder,
+    targets: &Targets,
     known: &Known,
     rows: &[usize],
     y: &[f64],
     notes: &mut Vec<String>,
 ) -> Result<Option<(Dataset, Vec<usize>)>, Error> {
-    let seen: Vec<usize> = rows.iter().copied().filter(|&r| !y[r].is_nan()).collect();
+    let seen: Vec<usize> = rows.iter().copied().filter(|&r| targets.is_known(y, r)).collect();
     match rows.len() - seen.len() {
         0 => {}
         1 => notes.push("1 held-out row of a class that no training row has: left out".to_string()),
@@ -413,40 +418,9 @@ fn held_out(
 /// Some rows as a model takes them; `y` has the targets of all.
 fn dataset(encoder: &Encoder, known: &Known, rows: &[usize], y: &[f64]) -> Result<Dataset, Error> {
     let (x, _) = encoder.encode_rows(&known.frame, rows)?;
-    let y: Vec<f64> = rows.iter().map(|&r| y[r]).collect();
-    let x = MatRef::from_column_major_slice(&x, encoder.width(), y.len());
-    let data = Dataset::new(x, MatRef::from_column_major_slice(&y, 1, y.len()));
+    let targets = y.len() / known.frame.rows();
+    let y: Vec<f64> = rows.iter().flat_map(|&r| y[r * targets..][..targets].iter().copied()).collect();
+    let x = MatRef::from_column_major_slice(&x, encoder.width(), rows.len());
+    let data = Dataset::to_judge(x, MatRef::from_column_major_slice(&y, targets, rows.len()));
     data.map_err(|e| Error::data(&known.origin, e))
-}
-
-/// Too few targets to learn from, or nothing to learn.
-fn check_variety(y: impl Iterator<Item = f64>, target: &Target, origin: &Origin) -> Result<(), Error> {
-    let (name, y) = (target.column().0, y.collect::<Vec<f64>>());
-    if y.len() < 2 {
-        let rows = if y.len() == 1 { "1 row" } else { "0 rows" };
-        let reason = format!("{rows} with a known target \"{name}\" to learn from; at least 2 are needed");
-        return Err(Error::data(origin, reason));
-    }
-    if y.iter().all(|v| *v == y[0]) {
-        let value = target.classes().and_then(|c| c.first().cloned()).unwrap_or_else(|| y[0].to_string());
-        let reason = format!("the target \"{name}\" is {value} in all training rows: there is nothing to learn");
-        return Err(Error::data(origin, reason));
-    }
-    Ok(())
-}
-
-/// Targets that a likelihood cannot have, by their place in the table, whose row `first` the first is.
-pub(crate) fn check_targets(
-    likelihood: &dyn Likelihood,
-    target: &Target,
-    y: &[f64],
-    first: usize,
-    origin: &Origin,
-) -> Result<(), Error> {
-    let mut known = y.iter().enumerate().filter(|(_, v)| !v.is_nan());
-    let refused = known.find_map(|(i, &value)| Some((i, value, likelihood.accepts(value).err()?)));
-    let Some((i, value, expected)) = refused else { return Ok(()) };
-    let (row, name, option) = (first + i + 1, target.column().0, origin.option("likelihood"));
-    let reason = format!("row {row}, column \"{name}\": {value} must be {expected} for {option} {}", likelihood.name());
-    Err(Error::data(origin, reason))
 }

@@ -1,10 +1,12 @@
 //! A model, or a run, as the data of a report.
 
 use crate::fit::Course;
-use crate::noise::COLUMN;
+use crate::judge::{HELD_OUT, in_units, kept_of};
+use crate::noise::column_of;
 use crate::run::course_of;
-use crate::{Card, Error, Explained, Fitted, Metrics, Order, Run};
+use crate::{Card, Error, Explained, Fitted, Metrics, Order, Run, TargetMetrics};
 use dkp::file::Tensor;
+use dkp::metrics::Regression;
 use dkp_report::{ClassPrediction, Evaluation, Fact, LayerMatrix, Noise, NumberPrediction, Report, TracePoint};
 use dkp_tape::random::Key;
 use faer::{Mat, Side};
@@ -23,13 +25,12 @@ pub fn report_of_run(folder: &Path) -> Result<Report, Error> {
         return Fitted::load(&order.out)?.report();
     }
     let name = |path: &Path| path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
-    let target = order.config.table.target.clone().unwrap_or_default();
     let settings = toml::Table::try_from(&order.config.model).unwrap_or_default();
     Ok(Report {
         title: format!("{}: a run", name(&order.out)),
         model: "what a run has learned so far".to_string(),
         data: name(&order.data),
-        task: format!("prediction of {target}"),
+        task: format!("prediction of {}", order.config.table.targets.join(", ")),
         trace: course(&course_of(folder)?.tensor(), 0.0),
         settings: settings.into_iter().map(|(k, v)| (k, v.to_string())).collect(),
         warnings: vec![
@@ -45,7 +46,7 @@ impl Fitted {
     /// Everything about the model, for [`dkp_report::html`].
     pub fn report(&self) -> Result<Report, Error> {
         let card = &self.card;
-        let log_unit = card.target_units().1.ln();
+        let log_unit = card.log_unit();
         let settings = toml::Table::try_from(&card.settings).unwrap_or_default();
         let settings =
             settings.into_iter().map(|(k, v)| (k.replace('_', " "), v.to_string().trim_matches('"').to_string()));
@@ -60,10 +61,10 @@ impl Fitted {
             rows_held_out: card.rows_held_out,
             summary: summary(card),
             trace: self.tensors.get(Course::NAME).map_or(Vec::new(), |t| course(t, log_unit)),
-            evaluation: evaluation(card, &self.tensors),
+            evaluations: (0..card.targets.count()).filter_map(|t| evaluation(card, &self.tensors, t)).collect(),
             layers: self.layers()?,
             relevance: self.relevance()?,
-            explanation: card.explanation.clone().unwrap_or_default(),
+            explanations: card.explanations.clone(),
             settings: settings
                 .chain(noise)
                 .chain(calibration)
@@ -108,21 +109,13 @@ fn sentence(line: &str) -> String {
 }
 
 fn summary(card: &Card) -> Vec<Fact> {
-    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let mut facts = match &card.evaluation {
         None => Vec::new(),
-        Some(Metrics::Numbers(m)) => vec![
-            fact(
-                "typical error",
-                format!("{:.4}", m.rmse),
-                "Root mean squared error of the predicted mean on rows the model has not seen, in the target's units.",
-            ),
-            fact(
-                "inside the 90 % interval",
-                percent(m.coverage_of(0.9)),
-                "If the model knows what it does not know, this is close to 90 %.",
-            ),
-        ],
+        Some(Metrics::Numbers(m)) => of_numbers("", m),
+        Some(Metrics::Several { targets, .. }) => {
+            let of_target = |t: &TargetMetrics| of_numbers(&format!("{}: ", t.target), &t.metrics);
+            targets.iter().flat_map(of_target).collect()
+        }
         Some(Metrics::Classes(m)) => vec![
             fact("accuracy", percent(m.accuracy), "The share of unseen rows whose most probable class is right."),
             fact(
@@ -143,6 +136,26 @@ fn summary(card: &Card) -> Vec<Fact> {
         ));
     }
     facts
+}
+
+/// Of a target of numbers.
+fn of_numbers(which: &str, metrics: &Regression) -> Vec<Fact> {
+    vec![
+        fact(
+            &format!("{which}typical error"),
+            in_units(metrics.rmse),
+            "Root mean squared error of the predicted mean on rows the model has not seen, in the target's units.",
+        ),
+        fact(
+            &format!("{which}inside the 90 % interval"),
+            percent(metrics.coverage_of(0.9)),
+            "If the model knows what it does not know, this is close to 90 %.",
+        ),
+    ]
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
 
 fn warnings(card: &Card) -> Vec<String> {
@@ -169,27 +182,31 @@ fn course(trace: &Tensor, log_unit: f64) -> Vec<TracePoint> {
     trace.values.chunks(width.max(1)).filter_map(point).collect()
 }
 
-/// Held-out predictions as the file keeps them.
-fn evaluation(card: &Card, tensors: &BTreeMap<String, Tensor>) -> Option<Evaluation> {
-    let of = |name: &str| tensors.get(&format!("held_out.{name}"));
-    let metrics = card.evaluation.as_ref()?.explained();
+/// Held-out predictions of a target as the file keeps them.
+fn evaluation(card: &Card, tensors: &BTreeMap<String, Tensor>, t: usize) -> Option<Evaluation> {
+    let of = |name: &str| kept_of(tensors, name, t);
+    let target = card.targets.names().swap_remove(t);
     let over_folds = |m: &Explained| card.cross_validation.as_ref().and_then(|v| v.written(m));
     let explanation = |m: &Explained| {
         over_folds(m)
             .map_or(m.meaning.to_string(), |mean| format!("{}. Mean of folds, ± its standard error: {mean}", m.meaning))
     };
-    let metrics = metrics.into_iter().map(|m| fact(&m.name, m.value.clone(), &explanation(&m))).collect();
-    let (target, observed) = (card.target_name(), &of("observed")?.values);
+    let several = card.targets.count() > 1;
+    let is_own = |m: &Explained| !several || m.target.as_ref() == Some(&target);
+    let metrics = card.evaluation.as_ref()?.explained().into_iter().filter(is_own);
+    let metrics = metrics.map(|m| fact(&m.name, m.value.clone(), &explanation(&m))).collect();
+    let observed = of("observed");
     if let Some(labels) = card.labels() {
-        let probabilities = of("probabilities")?.values.chunks(labels.len().max(1));
+        let probabilities = tensors.get(&format!("{HELD_OUT}probabilities"))?.values.chunks(labels.len().max(1));
         let points = observed.iter().zip(probabilities);
         let points =
             points.map(|(o, p)| ClassPrediction { observed: *o as usize, probabilities: p.to_vec() }).collect();
         return Some(Evaluation::Classification { target, labels: labels.to_vec(), points, metrics });
     }
-    let [mean, sd, lower, upper, pit] = ["mean", "sd", "lower", "upper", "pit"].map(|n| of(n).map(|t| &t.values));
-    let (mean, sd, lower, upper, pit) = (mean?, sd?, lower?, upper?, pit?);
-    let point = |i: usize| NumberPrediction {
+    let [mean, sd, lower, upper, pit, noise] = ["mean", "sd", "lower", "upper", "pit", "noise"].map(of);
+    let length = [mean, sd, lower, upper, pit].iter().map(|v| v.len()).fold(observed.len(), usize::min);
+    let known: Vec<usize> = (0..length).filter(|&i| !observed[i].is_nan()).collect();
+    let point = |&i: &usize| NumberPrediction {
         observed: observed[i],
         mean: mean[i],
         sd: sd[i],
@@ -197,14 +214,15 @@ fn evaluation(card: &Card, tensors: &BTreeMap<String, Tensor>) -> Option<Evaluat
         upper: upper[i],
         pit: pit[i],
     };
-    let length = [mean, sd, lower, upper, pit].iter().map(|v| v.len()).fold(observed.len(), usize::min);
-    let noise = of("noise").map(|t| Noise { deviations: t.values.clone(), against: noise_against(tensors) });
-    Some(Evaluation::Regression { target, points: (0..length).map(point).collect(), noise, metrics })
-}
-
-/// The column that the file keeps because noise goes with it.
-fn noise_against(tensors: &BTreeMap<String, Tensor>) -> Option<(String, Vec<f64>)> {
-    tensors.iter().find_map(|(name, t)| Some((name.strip_prefix(COLUMN)?.to_string(), t.values.clone())))
+    let of_known = |values: &[f64]| known.iter().filter_map(|&i| values.get(i).copied()).collect::<Vec<f64>>();
+    // the column that the file keeps because noise goes with it
+    let prefix = column_of(t);
+    let against = tensors.iter().find_map(|(name, t)| Some((name.strip_prefix(&prefix)?, &t.values)));
+    let noise = (!noise.is_empty()).then(|| Noise {
+        deviations: of_known(noise),
+        against: against.map(|(column, values)| (column.to_string(), of_known(values))),
+    });
+    Some(Evaluation::Regression { target, points: known.iter().map(point).collect(), noise, metrics })
 }
 
 /// Eigenvalues, and the order of the points along the second eigenvector, which puts similar points side by side.

@@ -2,14 +2,14 @@
 
 use crate::Scaling;
 use dkp_table::{Decimal, ReadOptions};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::PathBuf;
 
 /// What is predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
-    /// A number.
+    /// A number, or several.
     Regression,
     /// A class.
     Classification,
@@ -19,10 +19,11 @@ pub enum Task {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Roles {
-    /// The column to predict.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
-    /// The .npy file that the column to predict is in, where the table is an .npy file without it.
+    /// The column to predict, or several of numbers, which are predicted together; in files one name, or a list.
+    #[serde(rename = "target", skip_serializing_if = "Vec::is_empty", serialize_with = "one_or_list")]
+    #[serde(deserialize_with = "list_or_one")]
+    pub targets: Vec<String>,
+    /// The .npy file that they are in, where the table is an .npy file without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_file: Option<PathBuf>,
     /// What to predict: by default numbers mean regression, text and true/false mean classification.
@@ -75,7 +76,31 @@ impl Roles {
 
     /// How the file to learn from is read: with the target, where that is in a file of its own.
     pub fn data_options(&self) -> ReadOptions {
-        let beside = self.target.clone().zip(self.target_file.clone());
+        let beside = self.target_file.clone().map(|file| (self.targets.clone(), file));
         ReadOptions { beside, ..self.read_options() }
     }
+}
+
+/// A list of one is written as the one.
+fn one_or_list<S: Serializer>(list: &[String], to: S) -> Result<S::Ok, S::Error> {
+    match list {
+        [one] => one.serialize(to),
+        list => list.serialize(to),
+    }
+}
+
+/// A list, of which one, or none, may stand for itself.
+pub(crate) fn list_or_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either<T> {
+        List(Vec<T>),
+        One(T),
+        None(()),
+    }
+    Ok(match Either::deserialize(from)? {
+        Either::List(list) => list,
+        Either::One(one) => vec![one],
+        Either::None(()) => Vec::new(),
+    })
 }

@@ -69,7 +69,7 @@ fn metrics_and_differences_are_those_of_the_same_rows() {
     assert_eq!(sizes, [63, 36]);
     let [p, q] = [&a, &b].map(|fitted| fitted.predict(&unseen, 20, 3).unwrap());
     let y: Vec<f64> = (0..50).map(|i| price(ROWS + i)).collect();
-    let differences: Vec<f64> = (0..50).map(|i| q.log_density(i, y[i]) - p.log_density(i, y[i])).collect();
+    let differences: Vec<f64> = (0..50).map(|i| q.log_density(i, &[y[i]]) - p.log_density(i, &[y[i]])).collect();
     let mean = differences.iter().sum::<f64>() / 50.0;
     // Σᵢⱼ(dᵢ − dⱼ)²/2n² is the variance of n, of which n − 1 are free
     let pairs: f64 = differences.iter().flat_map(|a| differences.iter().map(move |b| (a - b).powi(2))).sum();

@@ -111,7 +111,7 @@ fn folds_at_random_know_nothing_of_each_other() {
     assert_eq!(loaded.card, fitted.card);
     let report = loaded.report().unwrap();
     assert!(report.cross_validation.starts_with("Cross-validated: 3 folds at random"), "{}", report.cross_validation);
-    let Some(Evaluation::Regression { points, metrics, .. }) = report.evaluation else { panic!() };
+    let [Evaluation::Regression { points, metrics, .. }] = report.evaluations.as_slice() else { panic!() };
     assert!(points.iter().enumerate().all(|(i, p)| (p.observed - price(i)).abs() < 1e-9) && points.len() == ROWS);
     let rmse = (points.iter().map(|p| (p.mean - p.observed).powi(2)).sum::<f64>() / ROWS as f64).sqrt();
     assert!((rmse - pooled.rmse).abs() < 1e-9);
@@ -153,7 +153,9 @@ fn a_class_that_a_fold_has_alone_is_not_judged() {
     let validated = fitted.card.cross_validation.as_ref().unwrap();
     assert!(validated.line.ends_with("; 1 row is not judged"), "{}", validated.line);
     assert_eq!(fitted.card.evaluation.as_ref().unwrap().rows(), 39);
-    let Some(Evaluation::Classification { labels, points, .. }) = fitted.report().unwrap().evaluation else { panic!() };
+    let Some(Evaluation::Classification { labels, points, .. }) = fitted.report().unwrap().evaluations.pop() else {
+        panic!()
+    };
     assert_eq!(labels, ["attic", "flat", "house"]);
     for (p, i) in points.iter().zip((0..40).filter(|&i| i != 3)) {
         assert_eq!((p.probabilities.len(), labels[p.observed].as_str()), (3, class(i)));

@@ -26,7 +26,7 @@ fn table(columns: Vec<(&str, Values)>) -> Table {
 }
 
 fn explained(fitted: &Fitted) -> &Explanation {
-    fitted.card.explanation.as_ref().unwrap()
+    &fitted.card.explanations[0]
 }
 
 fn effect<'a>(explanation: &'a Explanation, column: &str) -> &'a Effect {
@@ -159,7 +159,7 @@ fn columns_of_every_kind_have_effects() {
     assert_eq!(loaded.card, fitted.card);
     assert!(dkp_report::html(&loaded.report().unwrap()).contains("where training rows lie"));
     let mut card = serde_json::to_value(&loaded.card).unwrap();
-    card.as_object_mut().unwrap().remove("explanation").unwrap();
+    card.as_object_mut().unwrap().remove("explanations").unwrap();
     loaded.card = serde_json::from_value::<Card>(card).unwrap();
     assert!(!dkp_report::html(&loaded.report().unwrap()).contains("where training rows lie"));
 }
@@ -194,11 +194,11 @@ fn rows_with_errors_lead(divide: &dyn Fn(&mut Roles)) {
     }
     let fitted = fit.run(&table(columns)).unwrap();
     let report = fitted.report().unwrap();
-    let Some(Evaluation::Regression { points, .. }) = &report.evaluation else { panic!() };
+    let [Evaluation::Regression { points, .. }] = report.evaluations.as_slice() else { panic!() };
     let row = |observed: f64| y.iter().position(|v| (v - observed).abs() < 1e-9);
     let planted = points.iter().filter(|p| row(p.observed).is_some_and(wrong)).count();
     assert!(planted >= 3, "{planted}");
-    let surprises = &report.explanation.surprises;
+    let surprises = &report.explanations[0].surprises;
     assert!(surprises.windows(2).all(|w| w[0].log_density <= w[1].log_density));
     for surprise in &surprises[..planted.min(8)] {
         let i = surprise.row.unwrap() - 1;
@@ -271,7 +271,7 @@ fn probabilities_of_counts_are_evenly_spread() {
     let mut fit = fit("y", "poisson");
     fit.config.table.holdout = Some(0.5);
     let fitted = fit.run(&table(vec![("x", x.into()), ("y", y.into())])).unwrap();
-    let Some(Evaluation::Regression { points, .. }) = fitted.report().unwrap().evaluation else { panic!() };
+    let Some(Evaluation::Regression { points, .. }) = fitted.report().unwrap().evaluations.pop() else { panic!() };
     let share = |low: f64, high: f64| {
         points.iter().filter(|p| p.pit > low && p.pit <= high).count() as f64 / points.len() as f64
     };

@@ -59,7 +59,7 @@ fn quick(target: &str) -> Fit {
 }
 
 fn bits(p: &Predictions) -> Vec<u64> {
-    (0..p.rows()).flat_map(|n| [p.mean(n), p.deviation(n), p.quantile(n, 0.3)]).map(f64::to_bits).collect()
+    (0..p.rows()).flat_map(|n| [p.mean(n, 0), p.deviation(n, 0), p.quantile(n, 0, 0.3)]).map(f64::to_bits).collect()
 }
 
 #[test]
@@ -97,15 +97,15 @@ fn columns_in_memory_and_a_file_give_the_same_model() {
 fn numbers_have_their_units() {
     let fitted = quick("price").run(&prices()).unwrap();
     let p = fitted.predict(&prices(), 20, 0).unwrap();
-    let errors: Vec<f64> = (0..ROWS).map(|i| p.mean(i) - price(i)).collect();
+    let errors: Vec<f64> = (0..ROWS).map(|i| p.mean(i, 0) - price(i)).collect();
     let rmse = (errors.iter().map(|e| e * e).sum::<f64>() / ROWS as f64).sqrt();
     let evaluated = fitted.evaluate(&prices(), 20, 0).unwrap();
     let Metrics::Numbers(m) = &evaluated.metrics else { panic!("{evaluated:?}") };
     assert!((m.rmse - rmse).abs() < 1e-9 && rmse < 20.0, "{m:?} and {rmse}");
-    let mean = (0..ROWS).map(|i| p.log_density(i, price(i))).sum::<f64>() / ROWS as f64;
+    let mean = (0..ROWS).map(|i| p.log_density(i, &[price(i)])).sum::<f64>() / ROWS as f64;
     assert!((m.log_likelihood - mean).abs() < 1e-9, "{m:?} and {mean}");
     for i in [0, 17, 60] {
-        assert!((p.cdf(i, p.quantile(i, 0.7)) - 0.7).abs() < 1e-9);
+        assert!((p.cdf(i, 0, p.quantile(i, 0, 0.7)) - 0.7).abs() < 1e-9);
         assert!(p.class(i).is_none() && p.probabilities(i).is_none());
     }
     let columns: Vec<String> = p.columns(&[0.5], true).into_iter().map(|c| c.0).collect();
@@ -134,9 +134,9 @@ fn a_card_that_does_not_fit_its_model_is_refused() {
     assert_eq!(refused(&|_| ()), "");
     assert_eq!(refused(&|c| c.encoder = other.encoder.clone()), "its columns do not make the model's features");
     assert_eq!(refused(&|c| c.feature_scale = other.feature_scale.clone()), "its scales do not fit its columns");
-    assert_eq!(refused(&|c| c.target_scale.mean.clear()), "its target is not one number");
+    assert_eq!(refused(&|c| c.target_scale.mean.clear()), "its targets are not the model's");
     assert_eq!(refused(&|c| c.target_scale.deviation[0] = 0.0), "its target has no scale");
-    assert_eq!(refused(&|c| c.target = classes.target.clone()), "its labels are not the model's classes");
+    assert_eq!(refused(&|c| c.targets = classes.targets.clone()), "its labels are not the model's classes");
 }
 
 #[test]
@@ -423,8 +423,8 @@ fn reports_show_how_noise_varies() {
         (choices.likelihood, choices.steps) = (Some(likelihood.into()), Some(400));
         let folder = tempfile::tempdir().unwrap();
         fit.run(&table).unwrap().save(&folder.path().join("m.dkp")).unwrap();
-        let report = Fitted::load(&folder.path().join("m.dkp")).unwrap().report().unwrap();
-        let Some(dkp_report::Evaluation::Regression { points, noise, .. }) = report.evaluation else { panic!() };
+        let evaluation = Fitted::load(&folder.path().join("m.dkp")).unwrap().report().unwrap().evaluations.pop();
+        let Some(dkp_report::Evaluation::Regression { points, noise, .. }) = evaluation else { panic!() };
         let noise = noise.unwrap();
         assert_eq!(noise.deviations.len(), points.len());
         assert!(noise.deviations.iter().zip(&points).all(|(n, p)| *n > 0.0 && *n <= p.sd));

@@ -21,10 +21,10 @@ pub struct Report {
     pub summary: Vec<Fact>,
     /// The bound, as training went on.
     pub trace: Vec<TracePoint>,
-    /// Predictions for rows that it did not learn from.
-    pub evaluation: Option<Evaluation>,
-    /// How predictions go with columns, and where they were wrong.
-    pub explanation: Explanation,
+    /// Predictions of each target for rows that it did not learn from.
+    pub evaluations: Vec<Evaluation>,
+    /// How predictions of each target go with columns, and where they were wrong.
+    pub explanations: Vec<Explanation>,
     /// How rows that it has learned from were judged all the same, if they were.
     pub cross_validation: String,
     /// What its layers learned.
@@ -92,6 +92,15 @@ pub enum Evaluation {
         /// Scores.
         metrics: Vec<Fact>,
     },
+}
+
+impl Evaluation {
+    /// The column that is predicted.
+    pub fn target(&self) -> &str {
+        match self {
+            Evaluation::Regression { target, .. } | Evaluation::Classification { target, .. } => target,
+        }
+    }
 }
 
 /// A number that was predicted.

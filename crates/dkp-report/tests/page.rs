@@ -42,16 +42,13 @@ fn names_are_never_markup() {
     for mut report in [samples::regression(5), samples::classification(5, &[evil, "b"]), samples::awkward()] {
         (report.title, report.model, report.data, report.task) = (text(), text(), text(), text());
         (report.summary, report.cross_validation) = (fact(), text());
-        match report.evaluation.as_mut() {
-            Some(
-                Evaluation::Regression { target, metrics, .. } | Evaluation::Classification { target, metrics, .. },
-            ) => {
-                (*target, *metrics) = (text(), fact());
-            }
-            None => {}
+        for evaluation in &mut report.evaluations {
+            let (Evaluation::Regression { target, metrics, .. } | Evaluation::Classification { target, metrics, .. }) =
+                evaluation;
+            (*target, *metrics) = (text(), fact());
         }
         report.layers.iter_mut().for_each(|l| (l.name, l.note) = (text(), text()));
-        let explanation = &mut report.explanation;
+        let explanation = &mut report.explanations[0];
         explanation.target = text();
         explanation.effects.iter_mut().for_each(|e| e.column = text());
         explanation.effects.iter_mut().flat_map(|e| &mut e.curves).for_each(|c| c.class = text());
@@ -64,12 +61,16 @@ fn names_are_never_markup() {
         for surprise in &mut explanation.surprises {
             (surprise.id, surprise.values) = (vec![(text(), text())], vec![(text(), Place::Level(text()))]);
         }
+        // several targets
+        report.explanations.push(report.explanations[0].clone());
+        report.evaluations.push(report.evaluations[0].clone());
         report.relevance = vec![(text(), 1.0)];
         report.settings = vec![(text(), text())];
         report.warnings = vec![text()];
         let page = html(&report);
         assert!(!page.contains("<script") && !page.contains("<img") && !page.contains("\" onload"));
         assert_balanced(&page);
+        assert_eq!(page.matches("<h3 class=\"target\">&lt;/title").count(), 6);
     }
 }
 
@@ -164,7 +165,14 @@ fn any_report(random: &mut Random) -> Report {
     let layers = layers.collect();
     let relevance = (0..any(random)).map(|_| ("feature".to_string(), a(random))).collect();
     let explanation = any_explanation(random);
-    Report { evaluation: Some(evaluation), trace, layers, relevance, explanation, ..Report::default() }
+    Report {
+        evaluations: vec![evaluation],
+        trace,
+        layers,
+        relevance,
+        explanations: vec![explanation],
+        ..Report::default()
+    }
 }
 
 fn any_explanation(random: &mut Random) -> Explanation {
@@ -283,7 +291,8 @@ fn captions_state_what_was_measured() {
     };
     let points = (0..100).map(point).collect();
     let evaluation = Evaluation::Regression { target: "y".into(), points, noise: None, metrics: vec![] };
-    let page = html(&Report { evaluation: Some(evaluation), ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ");
+    let page =
+        html(&Report { evaluations: vec![evaluation], ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ");
     assert!(page.contains("The 90 % interval held 80.0 % of 100 rows; there the band goes from 81.0 % to 97.0 %."));
     assert!(page.contains("90.0 % lie within ±2"));
     // all in two of ten bars: those two are too high, and the empty ones too low
@@ -292,7 +301,8 @@ fn captions_state_what_was_measured() {
     let point = |i: usize| ClassPrediction { observed: usize::from(i < 3), probabilities: vec![0.8, 0.2] };
     let (labels, points) = (vec!["no".to_string(), "yes".to_string()], (0..10).map(point).collect());
     let evaluation = Evaluation::Classification { target: "y".into(), labels, points, metrics: vec![] };
-    let page = html(&Report { evaluation: Some(evaluation), ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ");
+    let page =
+        html(&Report { evaluations: vec![evaluation], ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ");
     assert!(page.contains("70.0 % of 10 rows were right."));
     assert!(page.contains("<th scope=\"row\">no</th><td>7</td><td>100.0 %</td><td>70.0 %</td><td>80.0 %</td>"));
     assert!(page.contains("<th scope=\"row\">yes</th><td>3</td><td>0.0 %</td><td>–</td><td>20.0 %</td>"));
@@ -308,7 +318,7 @@ fn noise_is_told_or_drawn() {
         let noise = Some(Noise { deviations, against });
         let evaluation =
             Evaluation::Regression { target: "price".into(), points: points.clone(), noise, metrics: vec![] };
-        html(&Report { evaluation: Some(evaluation), ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ")
+        html(&Report { evaluations: vec![evaluation], ..Report::default() }).replace(['\u{202f}', '\u{a0}'], " ")
     };
     let charts = |page: &str| page.matches("<svg class").count();
     let one = page(vec![0.25; 101], None);
@@ -340,7 +350,7 @@ fn page_of_numbers(rows: usize, pit: impl Fn(f64, f64) -> f64) -> String {
     };
     let points = (0..rows).map(|_| point()).collect();
     let evaluation = Evaluation::Regression { target: "y".into(), points, noise: None, metrics: vec![] };
-    html(&Report { evaluation: Some(evaluation), ..Report::default() })
+    html(&Report { evaluations: vec![evaluation], ..Report::default() })
 }
 
 fn assert_titles(page: &str, titles: &[&str]) {
@@ -394,7 +404,7 @@ fn the_first_title_says_how_much_is_predicted() {
         };
         let points = (0..100).map(point).collect();
         let evaluation = Evaluation::Regression { target: "y".into(), points, noise: None, metrics: vec![] };
-        html(&Report { evaluation: Some(evaluation), ..Report::default() })
+        html(&Report { evaluations: vec![evaluation], ..Report::default() })
     };
     assert_titles(&page(0.1), &["Near the dashed line: 99\u{202f}% explained"]);
     assert_titles(&page(0.7), &["Around the dashed line: 51\u{202f}% explained"]);
@@ -411,7 +421,7 @@ fn page_of_classes(rows: usize, chance: impl Fn(f64) -> f64) -> String {
     };
     let (labels, points) = (vec!["no".to_string(), "yes".to_string()], (0..rows).map(|_| point()).collect());
     let evaluation = Evaluation::Classification { target: "y".into(), labels, points, metrics: vec![] };
-    html(&Report { evaluation: Some(evaluation), ..Report::default() })
+    html(&Report { evaluations: vec![evaluation], ..Report::default() })
 }
 
 #[test]
@@ -441,7 +451,7 @@ fn effects_say_what_the_model_learned() {
     };
     let page = |effect: Effect| {
         let explanation = Explanation { target: "price".into(), effects: vec![effect], ..Explanation::default() };
-        html(&Report { explanation, ..Report::default() })
+        html(&Report { explanations: vec![explanation], ..Report::default() })
     };
     let rising = page(effect(0, |x| 3.0 + x, 0.1));
     assert_titles(&rising, &["age: price rises with it"]);
@@ -464,7 +474,10 @@ fn a_pair_says_how_much_it_does_together() {
     let page = |share: f64| {
         let columns = [("age".to_string(), samples::places(0).0), ("town".to_string(), samples::places(2).0)];
         let pair = Pair { mean: vec![1.0; 80], rows: vec![2; 80], columns, class: String::new(), share };
-        html(&Report { explanation: Explanation { pair: Some(pair), ..Explanation::default() }, ..Report::default() })
+        html(&Report {
+            explanations: vec![Explanation { pair: Some(pair), ..Explanation::default() }],
+            ..Report::default()
+        })
     };
     let strong = page(0.31);
     assert_titles(&strong, &["age and town work together"]);
@@ -486,7 +499,8 @@ fn surprising_rows_are_told() {
     let explanation = Explanation { surprises: vec![surprise.clone()], ..Explanation::default() };
     let numbers = Evaluation::Regression { target: "price".into(), points: vec![point], noise: None, metrics: vec![] };
     let page = |evaluation: Evaluation| {
-        let report = Report { evaluation: Some(evaluation), explanation: explanation.clone(), ..Report::default() };
+        let report =
+            Report { evaluations: vec![evaluation], explanations: vec![explanation.clone()], ..Report::default() };
         html(&report).replace(['\u{202f}', '\u{a0}'], " ")
     };
     let expected = "<th scope=\"rowgroup\">H-7 &lt;b&gt;<br/>row 381</th><td>50</td><td>20 (12 to 28)</td><td>one row in 1000</td></tr>\

@@ -21,8 +21,8 @@ pub struct ReadOptions {
     pub na: Vec<String>,
     /// What stands before decimals; found in the columns if `None`.
     pub decimal: Option<Decimal>,
-    /// A further column of an .npy file, by its name, in an .npy file of its own.
-    pub beside: Option<(String, PathBuf)>,
+    /// Further columns of an .npy file, by their names, in an .npy file of their own. With one name the columns of a matrix are numbered from 0.
+    pub beside: Option<(Vec<String>, PathBuf)>,
 }
 
 /// A table on disk or in memory: its columns are known, its rows are read when asked for.

@@ -60,20 +60,18 @@ fn page(title: &str, otherwise: &str, facts: &str, doubts: &[String], sections: 
 
 fn sections(report: &Report) -> Vec<Section> {
     let summary = if report.summary.is_empty() { absent("No key numbers were given.") } else { tiles(&report.summary) };
-    let evaluation = match &report.evaluation {
-        None if report.rows_held_out == 0 => {
+    let evaluation = match report.evaluations.as_slice() {
+        [] if report.rows_held_out == 0 => {
             absent("No rows were held out, so how well the model predicts was not measured.")
         }
-        None => absent("Rows were held out, but no predictions for them were given."),
-        Some(Evaluation::Regression { target, points, noise, metrics }) => {
-            regression::body(target, points, noise.as_ref(), metrics)
-        }
-        Some(Evaluation::Classification { target, labels, points, metrics }) => {
-            classification::body(target, labels, points, metrics)
-        }
+        [] => absent("Rows were held out, but no predictions for them were given."),
+        evaluations => by_target(evaluations.iter().map(|e| (e.target(), predictions(e)))),
     };
-    let surprises = surprises::body(report.evaluation.as_ref(), &report.explanation.surprises);
-    let features = relevance::body(&report.relevance) + &effects::body(&report.explanation);
+    let explanations = || report.explanations.iter().enumerate();
+    let surprises = explanations().map(|(i, e)| (&*e.target, surprises::body(report.evaluations.get(i), &e.surprises)));
+    let surprises = by_target(surprises);
+    let effects = by_target(explanations().map(|(_, e)| (&*e.target, effects::body(e))));
+    let features = relevance::body(&report.relevance) + &effects;
     let validation = &report.cross_validation;
     let validation = if validation.is_empty() { String::new() } else { lead(validation) };
     let evaluation = validation + &evaluation;
@@ -87,6 +85,28 @@ fn sections(report: &Report) -> Vec<Section> {
         Section { id: "settings", heading: "Settings", body: settings(&report.settings) },
     ];
     sections.into_iter().filter(|s| !s.body.is_empty()).collect()
+}
+
+fn predictions(evaluation: &Evaluation) -> String {
+    match evaluation {
+        Evaluation::Regression { target, points, noise, metrics } => {
+            regression::body(target, points, noise.as_ref(), metrics)
+        }
+        Evaluation::Classification { target, labels, points, metrics } => {
+            classification::body(target, labels, points, metrics)
+        }
+    }
+}
+
+/// What is said of each target; of several, below their names.
+fn by_target<'a>(parts: impl Iterator<Item = (&'a str, String)>) -> String {
+    let parts: Vec<(&str, String)> = parts.filter(|(_, body)| !body.is_empty()).collect();
+    let several = parts.len() > 1;
+    let part = |(target, body): (&str, String)| match several {
+        true => format!("<h3 class=\"target\">{}</h3>\n{body}", escape(target)),
+        false => body,
+    };
+    parts.into_iter().map(part).collect()
 }
 
 /// What was learned, from what.

@@ -115,15 +115,15 @@ pub fn regression(rows: usize) -> Report {
         rows_held_out: rows,
         summary,
         trace: trace(800, &mut random),
-        evaluation: Some(Evaluation::Regression {
+        evaluations: vec![Evaluation::Regression {
             target: "strength (MPa)".into(),
             points,
             noise: Some(noise),
             metrics,
-        }),
+        }],
         layers,
         relevance,
-        explanation: explanation("strength (MPa)", &[], &names, rows),
+        explanations: vec![explanation("strength (MPa)", &[], &names, rows)],
         cross_validation: String::new(),
         settings: settings(),
         warnings: vec!["Column “kiln” is constant in the training rows and was left out.".into()],
@@ -242,12 +242,12 @@ pub fn classification(rows: usize, labels: &[&str]) -> Report {
         rows_held_out: rows,
         summary,
         trace: trace(90, &mut random),
-        evaluation: Some(Evaluation::Classification {
+        evaluations: vec![Evaluation::Classification {
             target: "kind".into(),
             labels: labels.iter().map(|l| l.to_string()).collect(),
             points,
             metrics,
-        }),
+        }],
         layers: vec![
             layer("Input", 9, 4.0, 0.8, true, &mut random),
             layer("Layer 1", 60, 8.2, 0.7, false, &mut random),
@@ -256,7 +256,12 @@ pub fn classification(rows: usize, labels: &[&str]) -> Report {
         relevance: [("refractive index", 0.9), ("magnesium", 1.3), ("aluminium", 0.8), ("iron", 0.05), ("barium", 1.1)]
             .map(|(n, w)| (n.to_string(), w))
             .into(),
-        explanation: explanation("kind", &labels[..classes.min(3)], &["magnesium", "cast", "maker", "hour"], rows),
+        explanations: vec![explanation(
+            "kind",
+            &labels[..classes.min(3)],
+            &["magnesium", "cast", "maker", "hour"],
+            rows,
+        )],
         settings: settings(),
         warnings: Vec::new(),
     }
@@ -283,14 +288,15 @@ pub fn awkward() -> Report {
         layer.spectrum = vec![1e-12, 3e250, f64::NAN, -1.0, 7.0];
         layer.note.push_str(&long);
     }
-    report.explanation.target = long.clone();
-    for effect in &mut report.explanation.effects {
+    let explanation = &mut report.explanations[0];
+    explanation.target = long.clone();
+    for effect in &mut explanation.effects {
         effect.column.push_str(&long);
         for curve in &mut effect.curves {
             curve.class.push_str(&long);
         }
     }
-    for (name, at) in report.explanation.pair.iter_mut().flat_map(|p| &mut p.columns) {
+    for (name, at) in explanation.pair.iter_mut().flat_map(|p| &mut p.columns) {
         name.push_str(&long);
         at.iter_mut().for_each(|p| {
             if let Place::Level(text) = p {
@@ -298,7 +304,7 @@ pub fn awkward() -> Report {
             }
         });
     }
-    for (column, _) in report.explanation.surprises.iter_mut().flat_map(|s| &mut s.values) {
+    for (column, _) in explanation.surprises.iter_mut().flat_map(|s| &mut s.values) {
         column.push_str(&long);
     }
     report.warnings = vec![long.clone()];

@@ -16,8 +16,8 @@ const LONGEST_HEADER: usize = 1 << 16;
 /// Opens an .npy file.
 pub fn open(path: &Path, options: &ReadOptions) -> Result<Opened, Error> {
     let mut arrays = Arrays::open(path)?;
-    if let Some((name, file)) = &options.beside {
-        arrays.add(name, file)?;
+    if let Some((names, file)) = &options.beside {
+        arrays.add(names, file)?;
     }
     Ok(arrays.opened())
 }
@@ -199,17 +199,22 @@ impl Arrays {
         Ok(Arrays { path: path.to_path_buf(), rows: array.rows, list: vec![array], spool: None })
     }
 
-    /// Adds a column that is in a file of its own, whose numbers are copied to the temporary file.
-    fn add(&mut self, name: &str, path: &Path) -> Result<(), Error> {
+    /// Adds columns that are in a file of their own, whose numbers are copied to the temporary file.
+    fn add(&mut self, names: &[String], path: &Path) -> Result<(), Error> {
         let other = Arrays::open(path)?;
         let [array] = &other.list[..] else { return Ok(()) };
-        if array.names.len() != 1 {
-            let reason = format!("it has {} columns where one is needed", array.names.len());
-            return Err(Error::Beside { path: path.to_path_buf(), reason });
-        }
+        let names = match (names, array.names.len()) {
+            (names, columns) if names.len() == columns => names.to_vec(),
+            ([name], columns) => (0..columns).map(|i| format!("{name}{i}")).collect(),
+            (names, columns) => {
+                let s = if columns == 1 { "" } else { "s" };
+                let reason = format!("it has {columns} column{s} where {} are needed", names.len());
+                return Err(Error::Beside { path: path.to_path_buf(), reason });
+            }
+        };
         if other.rows != self.rows {
             let first = self.list.first().and_then(|a| a.names.first()).cloned().unwrap_or_default();
-            let (origin, second) = (Origin::from(&*self.path), name.to_string());
+            let (origin, second) = (Origin::from(&*self.path), names.join(", "));
             return Err(Error::UnequalLengths { origin, first, expected: self.rows, second, found: other.rows });
         }
         let copy = || {
@@ -219,7 +224,7 @@ impl Arrays {
             Ok(spool)
         };
         self.spool = Some(copy().map_err(|source| Error::Read { path: path.to_path_buf(), source })?);
-        self.list.push(Array { names: vec![name.to_string()], spooled: true, start: 0, ..array.clone() });
+        self.list.push(Array { names, spooled: true, start: 0, ..array.clone() });
         Ok(())
     }
 

@@ -188,7 +188,8 @@ fn a_column_may_be_in_an_array_of_its_own() {
     };
     write("X.npy", "(3, 2)", &[1, 2, 3, 4, 5, 6]);
     let with = |name: &str, file: &str, table: &str| {
-        let options = ReadOptions { beside: Some((name.to_string(), path(file))), ..ReadOptions::default() };
+        let names = name.split(' ').map(str::to_string).collect();
+        let options = ReadOptions { beside: Some((names, path(file))), ..ReadOptions::default() };
         Table::open(&path(table), &options).map_err(|e| message(&folder, e))
     };
     for shape in ["(3,)", "(3, 1)"] {
@@ -203,7 +204,14 @@ fn a_column_may_be_in_an_array_of_its_own() {
         }
     }
     assert_eq!(with("x1", "y.npy", "X.npy").unwrap_err(), "X.npy: two columns are named \"x1\": rename one");
-    assert_eq!(with("y", "X.npy", "X.npy").unwrap_err(), "X.npy: it has 2 columns where one is needed");
+    assert_eq!(with("a b c", "X.npy", "X.npy").unwrap_err(), "X.npy: it has 2 columns where 3 are needed");
+    write("two.npy", "(3, 2)", &[7, 8, 9, 10, 11, 12]);
+    for (names, found) in [("a b", ["x0", "x1", "a", "b"]), ("y", ["x0", "x1", "y0", "y1"])] {
+        let table = with(names, "two.npy", "X.npy").unwrap();
+        assert_eq!(table.names(), found);
+        let frame = table.read(&[(found[3].to_string(), Kind::Number)]).unwrap();
+        assert_eq!(frame.numbers(found[3]).unwrap(), [8.0, 10.0, 12.0]);
+    }
     assert_eq!(with("y", "z.npy", "X.npy").unwrap_err(), "z.npy cannot be read");
     write("y.npy", "(2,)", &[7, 8]);
     let unequal = "X.npy: array \"y\" has 2 rows, but \"x0\" has 3: all must have equally many";

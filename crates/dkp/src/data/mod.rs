@@ -72,8 +72,16 @@ pub enum Error {
 }
 
 impl Dataset {
-    /// Features × points, and targets × points.
+    /// Features × points, and targets × points, of which each has a value somewhere.
     pub fn new(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Result<Dataset, Error> {
+        if let Some(target) = (0..y.nrows()).find(|&i| y.ncols() > 0 && y.row(i).iter().all(|v| v.is_nan())) {
+            return Err(Error::NoTargets { target });
+        }
+        Dataset::to_judge(x, y)
+    }
+
+    /// The same of points that are not learned from: a target may have no value at all.
+    pub fn to_judge(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Result<Dataset, Error> {
         let (features, targets, points) = (x.nrows(), y.nrows(), x.ncols());
         if points != y.ncols() {
             return Err(Error::Points { features: points, targets: y.ncols() });
@@ -90,9 +98,6 @@ impl Dataset {
                 let remedy = "targets must be finite, or NaN where they are missing";
                 return Err(Error::Value { what: "target", row, point, value: y[(row, point)], remedy });
             }
-        }
-        if let Some(target) = (0..targets).find(|&i| (0..points).all(|n| y[(i, n)].is_nan())) {
-            return Err(Error::NoTargets { target });
         }
         let columns = |m: MatRef<'_, f64>| m.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<_>>()).collect();
         Ok(Dataset { features, targets, x: columns(x), y: columns(y) })
