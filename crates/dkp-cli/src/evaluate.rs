@@ -3,6 +3,7 @@
 use crate::flags::{Judging, Reading};
 use crate::print::{metric_lines, text, warn_of};
 use crate::progress::{Say, Status};
+use anyhow::bail;
 use clap::Args;
 use dkp_fit::{Fitted, ReadOptions, Table, on_threads};
 use serde_json::json;
@@ -32,6 +33,11 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
     let fitted = Fitted::load(&a.model)?;
     let beside = a.target.clone().map(|file| (fitted.card.targets.names(), file));
     let table = Table::open(&a.data, &ReadOptions { beside, ..a.reading.options(&fitted) })?;
+    if let (Some(file), [name]) = (&a.target, &fitted.card.targets.names()[..])
+        && !table.names().contains(name)
+    {
+        bail!("--target {}: it has several columns where one is needed", file.display());
+    }
     let mut status = Status::new(Say { quiet: a.judging.json });
     let watch = |rows: usize| status.tell(format!("{rows} rows judged"));
     let evaluation = on_threads(a.judging.threads, || {

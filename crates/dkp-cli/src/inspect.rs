@@ -2,7 +2,7 @@
 
 use crate::print::{self, evaluation_lines};
 use clap::Args;
-use dkp_fit::{Card, Fitted, in_units};
+use dkp_fit::{Card, Fitted, LearnedNumber, in_units};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -24,19 +24,22 @@ pub fn run(a: &Arguments) -> anyhow::Result<()> {
         let map = |pairs: Vec<(String, f64)>| {
             pairs.into_iter().map(|(name, value)| (name, json!(value))).collect::<serde_json::Map<_, _>>()
         };
+        let names = card.targets.names();
+        let key = |n: &LearnedNumber| n.target.map_or(n.name.clone(), |t| format!("{} of {}", n.name, names[t]));
+        let learned = numbers.iter().map(|n| (key(n), n.value)).collect();
         let object = json!({
             "data": card.data, "task": card.task, "targets": card.targets.names(), "classes": card.labels(),
             "rows": { "trained": card.rows_trained, "held_out": card.rows_held_out },
             "settings": card.settings, "calibration": card.calibration, "bound": card.bound, "evaluation": card.evaluation,
             "cross_validation": card.cross_validation,
-            "relevance": map(relevance), "learned": map(numbers),
+            "relevance": map(relevance), "learned": map(learned),
         });
         return print::text(&format!("{object}\n"));
     }
     print::text(&text(&fitted, &relevance, &numbers))
 }
 
-fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)]) -> String {
+fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[LearnedNumber]) -> String {
     let card = &fitted.card;
     let mut out = format!(
         "{}\n{} from {} ({} rows, {} held out)\n",
@@ -56,7 +59,7 @@ fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)])
     }
     out += "\nlayers (δ is an effective width: the larger, the closer to the infinitely wide network)\n";
     out += &layers(card.settings.layers, numbers);
-    out.extend(numbers.iter().filter_map(|(name, value)| noise(card, name.strip_prefix("likelihood.")?, *value)));
+    out.extend(numbers.iter().filter_map(|number| noise(card, number)));
     out += "\nwhat matters (share of the distance between rows, from feature scales and E[Ω])\n";
     for (column, share) in relevance {
         let bar = "█".repeat((40.0 * share).round() as usize);
@@ -69,28 +72,26 @@ fn text(fitted: &Fitted, relevance: &[(String, f64)], numbers: &[(String, f64)])
 }
 
 /// A parameter of the likelihood, perhaps of one of several targets, as it counts in predictions.
-fn noise(card: &Card, name: &str, value: f64) -> Option<String> {
-    let targets = card.targets.names();
-    let (name, target) = name.split_once(" of ").map_or((name, None), |(name, target)| (name, Some(target)));
-    let place = target.map_or(Some(0), |target| targets.iter().position(|t| t == target))?;
+fn noise(card: &Card, LearnedNumber { name, target, value }: &LearnedNumber) -> Option<String> {
+    let name = name.strip_prefix("likelihood.")?;
+    let target = target.map(|t| (t, card.targets.names().swap_remove(t)));
+    let place = target.as_ref().map_or(0, |t| t.0);
     let unit = card.units(place).1 * card.calibration.as_ref().map_or(1.0, |c| c.latents.noise);
-    let of = target.map_or("the target's units".to_string(), |target| format!("units of {target}"));
+    let of = target.as_ref().map_or("the target's units".to_string(), |(_, name)| format!("units of {name}"));
+    let which = target.as_ref().map_or(String::new(), |(_, name)| format!(" for {name}"));
     Some(match name {
         "noise" => format!("  noise    sd {} in {of}\n", in_units(value.sqrt() * unit)),
         "scale" => format!("  scale    {} in {of}\n", in_units(value * unit)),
-        "tails" => {
-            let of = target.map_or(String::new(), |target| format!(" for {target}"));
-            format!("  tails    of Student's t with {:.1} degrees of freedom{of}\n", 2.0 + 1.0 / value)
-        }
-        other => format!("  {other:<8} {value:.4}{}\n", target.map_or(String::new(), |t| format!(" for {t}"))),
+        "tails" => format!("  tails    of Student's t with {:.1} degrees of freedom{which}\n", 2.0 + 1.0 / value),
+        other => format!("  {other:<8} {value:.4}{which}\n"),
     })
 }
 
 /// A line for each layer: what it learned.
-fn layers(hidden: u64, numbers: &[(String, f64)]) -> String {
+fn layers(hidden: u64, numbers: &[LearnedNumber]) -> String {
     let names = ["input".to_string()].into_iter().chain((1..=hidden).map(|i| format!("layer {i}")));
     let line = |layer: String| {
-        let own = numbers.iter().filter_map(|(name, value)| {
+        let own = numbers.iter().filter_map(|LearnedNumber { name, value, .. }| {
             let name = name.strip_prefix(&layer)?.strip_prefix('.')?;
             let name = name.replace("kernel.", "").replace("delta", "δ").replace("gamma", "γ");
             Some(format!("{name} {value:.4}"))

@@ -171,6 +171,7 @@ impl Watcher {
                 let what = match trial {
                     Trial::Likelihood(name) => format!("choosing the noise: {name}"),
                     Trial::Temperature(t) => format!("finding how sure to be: network {}, temperature {t}", self.tried),
+                    Trial::Kernel(name) => format!("finding how sure to be: network {}, kernel {name}", self.tried),
                 };
                 self.tell(format!("{what}, step {} of {steps}", step.step + 1));
             }

@@ -96,6 +96,15 @@ fn a_matrix_of_targets() {
     place.done(&named.concat());
     let other = place.done(&["evaluate", "t.dkp", "t.csv"]).out;
     assert_eq!(judged.replace("\ny0\n", "\nheat\n").replace("\ny1\n", "\nwear\n"), other);
+    place.done(
+        &[&["train", "t.csv", "--target", "heat", "--ignore", "name,wear", "--out", "one.dkp", "--quiet"], &TINY[..]]
+            .concat(),
+    );
+    let many = place.dkp(&["evaluate", "one.dkp", "X.npy", "--target", "y.npy"]);
+    assert_eq!(
+        (many.code, many.err.as_str()),
+        (2, "dkp: --target y.npy: it has several columns where one is needed\n")
+    );
     let few = place.dkp(&["evaluate", "t.dkp", "X.npy", "--target", "X.npy"]);
     assert_eq!(few.code, 2);
     assert!(few.err.contains("it has 1 column where 2 are needed"), "{}", few.err);
@@ -118,7 +127,8 @@ fn what_several_targets_cannot_be() {
             &["--target", "wear", "--likelihood", "gaussian(3)"],
             "--likelihood gaussian(3): this is for 3 targets, but there are 2",
         ),
-        (&["--target", "wear", "--task", "classification"], "classes"),
+        (&["--target", "wear", "--task", "classification"], "--task classification: several targets must be numbers"),
+        (&["--target", "name", "--task", "regression"], "holds text, such as \"engine 0\""),
     ] {
         let said = refused(flags);
         assert!(said.contains(message), "{said}");

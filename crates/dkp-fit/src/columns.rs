@@ -51,9 +51,13 @@ pub(crate) fn tasks(
 ) -> Result<(Task, Vec<Kind>), Error> {
     let mut found = Vec::new();
     for name in names {
-        let is_text = names.len() > 1 && survey.target(name, false)? == Kind::Text;
+        // with `task` regression a text among numbers is named
+        let is_text = names.len() > 1 && roles.task.is_none() && survey.target(name, false)? == Kind::Text;
         let own =
             if is_text { (Task::Classification, Kind::Text) } else { task(survey, roles, choices, registry, name)? };
+        if names.len() > 1 && roles.task == Some(Task::Classification) {
+            return Err(Error::setting("task", "classification", "several targets must be numbers"));
+        }
         if names.len() > 1 && own.0 == Task::Classification {
             let reason = format!(
                 "column \"{name}\" holds classes, but several targets must be numbers: classes need a model of their own"
@@ -151,7 +155,9 @@ pub(crate) fn likelihood_name(registry: &Registry, choices: &Choices, targets: &
             let full = name_for(registry, name, targets.count());
             let likelihood = registry.likelihood(&full).map_err(|e| Error::named("likelihood", e))?;
             if likelihood.targets() != targets.count() {
-                let reason = format!("this is for {} targets, but there are {}", likelihood.targets(), targets.count());
+                let (own, count) = (likelihood.targets(), targets.count());
+                let s = if own == 1 { "" } else { "s" };
+                let reason = format!("this is for {own} target{s}, but there are {count}");
                 return Err(Error::setting("likelihood", name, reason));
             }
             Ok(full)

@@ -2,6 +2,7 @@
 
 use crate::fitted::{JUDGED_ROWS, JudgedTable, no_target};
 use crate::judge::Judged;
+use crate::targets::columns_there;
 use crate::{Error, Explained, Fitted, Metrics, Table, Task};
 use dkp::likelihoods::TargetKind;
 use dkp_table::Unfamiliar;
@@ -209,7 +210,7 @@ impl Known {
     fn of(entrant: &Entrant<'_>) -> Result<Known, Error> {
         let targets = &entrant.fitted.card.targets;
         let mut all = Known { values: Vec::new(), unseen: Vec::new() };
-        for frame in entrant.table.frames(&targets.columns(), JUDGED_ROWS)? {
+        for frame in entrant.table.frames(&columns_there(&targets.columns(), entrant.table), JUDGED_ROWS)? {
             let frame = frame?;
             let own = targets.encode(&frame)?;
             all.unseen.extend(own.unseen.iter().map(|n| frame.first() + n));
@@ -252,12 +253,14 @@ fn check_equal(first: (&Entrant<'_>, &Known), other: (&Entrant<'_>, &Known)) -> 
         return differ(format!("tables of {} and of {} rows: give both the same", rows(a), rows(b)));
     }
     match a.iter().zip(b).position(|(a, b)| !a.is_nan() && !b.is_nan() && a != b) {
-        Some(n) => differ(format!(
-            "{} and {} as the target of row {}: they learned from tables that write numbers differently",
-            a[n],
-            b[n],
-            n / first.0.fitted.card.targets.count() + 1
-        )),
+        Some(n) => {
+            let names = first.0.fitted.card.targets.names();
+            let (row, name) = (n / names.len() + 1, &names[n % names.len()]);
+            differ(format!(
+                "{} and {} as \"{name}\" of row {row}: they learned from tables that write numbers differently",
+                a[n], b[n]
+            ))
+        }
         None => Ok(()),
     }
 }

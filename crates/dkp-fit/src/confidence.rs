@@ -1,12 +1,12 @@
 //! How sure to be of classes, and of numbers.
 //!
-//! Of classes rows that were not learned from tell it: how often labels count (the temperature), and how latents do (the calibration).
+//! Of classes rows that were not learned from tell it: how often labels count (the temperature), with which kernel, and how latents do (the calibration).
 //!
 //! An infinitely wide network is quick to train. So parts of the rows are left out in turn, networks learn from the others, and the model itself
 //! then learns from all. Other models keep a part, and are calibrated by it when they are trained.
 
 use crate::choice::{AUTO, LIMIT};
-use crate::{Calibrated, Card, Error, Fit, Moment, Settings, Trial, Watch};
+use crate::{Calibrated, Card, Error, Fit, KERNEL, Moment, Settings, Trial, Watch};
 use dkp::Registry;
 use dkp::data::Dataset;
 use dkp::likelihoods::TargetKind;
@@ -22,6 +22,9 @@ const JUDGED: usize = 1_000;
 const TEMPERATURES: [f64; 4] = [1.0, 0.2, 0.05, 0.01];
 /// How many of them are tried, as a rule.
 const TRIED: usize = 3;
+/// Kernels of the first layer of infinitely wide networks in the place of the smooth one, as long as each is better: borders of classes are often rough. In
+/// all layers they would be too rough: a Matérn ½ kernel of a Matérn ½ kernel has functions rougher than a random walk's.
+const KERNELS: [&str; 1] = ["matern12"];
 /// Posterior draws.
 const DRAWS: usize = 16;
 /// So many rows of numbers are enough to keep some, which tell their noise to a few per cent.
@@ -30,6 +33,16 @@ const KEPT: usize = 500;
 
 /// Predictions of rows that a model had not seen.
 type Judged = (Prediction, Dataset);
+
+/// What is tried, and the settings of its network.
+type Candidate = (Trial, Settings);
+
+/// The best so far, and what it says of rows that it has not seen.
+struct Best {
+    settings: Settings,
+    score: f64,
+    judged: Judged,
+}
 
 impl Fit {
     /// Decides what is still open of how sure to be, as far as it can be before the model is trained.
@@ -41,42 +54,73 @@ impl Fit {
         if !open && !limit {
             return Ok(());
         }
-        let candidates = if open { TEMPERATURES.to_vec() } else { vec![card.settings.temperature] };
-        let mut tried = |settings: &Settings, temperature: f64, part: &[usize]| {
-            let (learned, kept) = rows.without(part);
-            self.tried(&Settings { temperature, ..settings.clone() }, &learned, &kept, watch)
-        };
-        let mut best: Option<(f64, f64, Vec<Judged>)> = None;
-        for temperature in candidates {
-            let Some(judged) = tried(&card.settings, temperature, first)? else { continue };
-            let judged = vec![judged];
-            let score = Calibration::of(&judged).scores[1];
-            // one nat in all
-            let margin = 1.0 / first.len() as f64;
-            if best.as_ref().is_some_and(|best| score.is_nan() || score <= best.1 + margin) {
-                break;
-            }
-            best = Some((temperature, score, judged));
-        }
-        let Some((temperature, score, mut judged)) = best else {
+        let at =
+            |temperature: f64| (Trial::Temperature(temperature), Settings { temperature, ..card.settings.clone() });
+        let temperatures = if open { TEMPERATURES.to_vec() } else { vec![card.settings.temperature] };
+        let mut best = None;
+        self.improve(&mut best, temperatures.into_iter().map(at).collect(), (rows, first), watch)?;
+        let Some(settings) = best.as_ref().map(|b| b.settings.clone()) else {
             let line = "how sure to be could not be found: no network could be trained without a part of the rows";
             watch(Moment::Noise(line));
             card.noise = Some(line.to_string());
             return Ok(());
         };
-        card.settings.temperature = temperature;
+        let with = |name: &&'static str| {
+            let layers = [*name].into_iter().chain(std::iter::repeat_n(KERNEL, settings.layers as usize));
+            let kernel = layers.map(|k| k.to_string()).collect();
+            (Trial::Kernel(name), Settings { kernel, ..settings.clone() })
+        };
+        let kernels = self.open_kernels(&settings);
+        self.improve(&mut best, kernels.iter().map(with).collect(), (rows, first), watch)?;
+        let Some(Best { settings, score, judged }) = best else { return Ok(()) };
+        card.settings = settings;
         if limit {
+            let mut judged = vec![judged];
+            let (temperature, settings) = (card.settings.temperature, &card.settings);
             for part in &parts[1..turns(&parts)] {
-                judged.extend(tried(&card.settings, temperature, part)?);
+                judged.extend(self.tried(&(Trial::Temperature(temperature), settings.clone()), (rows, part), watch)?);
             }
             card.calibration = Some(calibrated(&judged));
         }
-        if open {
-            let line = line_of_temperature(temperature, score, first.len());
+        let labels = open.then(|| labels_count(card.settings.temperature));
+        let kernel = (!kernels.is_empty()).then(|| format!("kernel {}", card.settings.kernel.join(", ")));
+        let decided: Vec<String> = labels.into_iter().chain(kernel).collect();
+        if !decided.is_empty() {
+            let (decided, left_out) = (decided.join(", "), first.len());
+            let line = format!("{decided}: {score:.3} nats a row for {left_out} rows that are left out to find that");
             watch(Moment::Noise(&line));
             card.noise = Some(line);
         }
         Ok(())
+    }
+
+    /// Takes one candidate after the other, as long as each makes rows that are left out more probable than the best before.
+    fn improve(
+        &self,
+        best: &mut Option<Best>,
+        candidates: Vec<Candidate>,
+        (rows, part): (&Dataset, &[usize]),
+        watch: Watch<'_>,
+    ) -> Result<(), Error> {
+        // one nat in all
+        let margin = 1.0 / part.len() as f64;
+        for candidate in candidates {
+            let Some(judged) = self.tried(&candidate, (rows, part), watch)? else { continue };
+            let judged = [judged];
+            let score = Calibration::of(&judged).scores[1];
+            if best.as_ref().is_some_and(|best| score.is_nan() || score <= best.score + margin) {
+                break;
+            }
+            let [judged] = judged;
+            *best = Some(Best { settings: candidate.1, score, judged });
+        }
+        Ok(())
+    }
+
+    /// Kernels that are tried in the place of the smooth one, from which nothing was said to differ.
+    fn open_kernels(&self, settings: &Settings) -> &'static [&'static str] {
+        let open = self.config.model.kernel.is_empty() && settings.family == LIMIT;
+        if open { &KERNELS } else { &[] }
     }
 
     /// How many networks that takes, as a rule, and the rows that the first of them leaves out.
@@ -87,22 +131,22 @@ impl Fit {
             None => TRIED,
             Some(_) => usize::from(settings.family == LIMIT),
         };
-        (tried + further > 0 && !parts.is_empty()).then(|| (tried + further, parts.swap_remove(0)))
+        let kernels = self.open_kernels(settings).len();
+        (tried + further > 0 && !parts.is_empty()).then(|| (tried + kernels + further, parts.swap_remove(0)))
     }
 
     /// What a network says of rows that it has not seen, if it can be trained.
     fn tried(
         &self,
-        settings: &Settings,
-        learned: &Dataset,
-        kept: &Dataset,
+        (trial, settings): &Candidate,
+        (rows, part): (&Dataset, &[usize]),
         watch: Watch<'_>,
     ) -> Result<Option<Judged>, Error> {
-        let trial = Trial::Temperature(settings.temperature);
+        let (learned, kept) = rows.without(part);
         let (settings, options) = settings.trial();
-        let each = |step: &Step| watch(Moment::Try { trial, step, steps: options.steps });
-        let Some(network) = self.network(&settings, options, learned, each)? else { return Ok(None) };
-        Ok(predicted(&network, kept, settings.seed).ok())
+        let each = |step: &Step| watch(Moment::Try { trial: *trial, step, steps: options.steps });
+        let Some(network) = self.network(&settings, options, &learned, each)? else { return Ok(None) };
+        Ok(predicted(&network, &kept, settings.seed).ok())
     }
 }
 
@@ -200,10 +244,9 @@ fn calibrated(judged: &[Judged]) -> Calibrated {
     Calibrated { latents: found.calibration, line }
 }
 
-fn line_of_temperature(value: f64, score: f64, rows: usize) -> String {
-    let count = match value {
+fn labels_count(temperature: f64) -> String {
+    match temperature {
         1.0 => "labels count once".to_string(),
         t => format!("labels count {:.0} times", 1.0 / t),
-    };
-    format!("{count}: {score:.3} nats a row for {rows} rows that are left out to find that")
+    }
 }

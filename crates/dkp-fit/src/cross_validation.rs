@@ -107,7 +107,9 @@ impl Fit {
                     if !watch(Moment::Fold { fold, folds: count }) {
                         return Err(Error::Stopped { step: 0, folder: None }.in_fold(fold, count));
                     }
-                    let learned = self.learn(prepared, Keeping::Nothing, watch);
+                    // half a fold judges nothing
+                    let whole = Fit { partial: false, ..self.clone() };
+                    let learned = whole.learn(prepared, Keeping::Nothing, watch);
                     let (fitted, own) = learned.map_err(|error| error.in_fold(fold, count))?;
                     models.as_ref().map(|m| fitted.save(&m.path(fold))).transpose()?;
                     let metrics = own.as_ref().map(Judged::metrics);

@@ -173,9 +173,10 @@ fn measure_end(fitted: &Fitted, train: &Dataset, held_out: usize) -> Result<Dura
             row.mul_f64(held_out as f64) + block.mul_f64(held_out.div_ceil(JUDGED_ROWS) as f64)
         }
     };
-    let to_explain = explain::predictions(fitted.card.labels().is_some(), fitted.card.columns().len());
+    let card = &fitted.card;
+    let to_explain = explain::predictions(card.labels().is_some(), card.targets.count(), card.columns().len());
     Ok(bound.mul_f64(work(train.points(), Fitted::bound_draws(train)))
-        + explained.mul_f64(work(to_explain * fitted.card.targets.count(), explain::DRAWS))
+        + explained.mul_f64(work(to_explain, explain::DRAWS))
         + judged)
 }
 

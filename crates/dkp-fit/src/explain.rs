@@ -16,6 +16,8 @@ use faer::MatRef;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
+/// Targets that are explained: the first.
+const TARGETS: usize = 6;
 /// Columns that are looked at.
 const COLUMNS: usize = 4;
 /// Rows over which predictions are averaged, of one column and of two; fewer of classes, whose probabilities take thousands of draws a row.
@@ -37,11 +39,11 @@ const SURPRISES: usize = 8;
 const OUTERMOST: f64 = 0.1;
 
 /// Predictions that explaining takes, at most.
-pub(crate) fn predictions(of_classes: bool, columns: usize) -> usize {
+pub(crate) fn predictions(of_classes: bool, targets: usize, columns: usize) -> usize {
     let columns = columns.min(COLUMNS);
     let [one, two] = if of_classes { ROWS_OF_CLASSES } else { ROWS };
     let pairs = columns * columns.saturating_sub(1) / 2;
-    columns * VALUES * one + (columns + pairs) * two * two + CELLS * CELLS * two
+    targets.min(TARGETS) * (columns * VALUES * one + (columns + pairs) * two * two + CELLS * CELLS * two)
 }
 
 /// The values of a column, each with a training row that has it.
@@ -82,7 +84,7 @@ impl Fitted {
             let surprises = held_out.map_or(Vec::new(), |rows| self.surprises(t, rows, names, &columns));
             Explanation { target, effects, pair, surprises }
         };
-        self.card.explanations = self.card.targets.names().into_iter().enumerate().map(explain).collect();
+        self.card.explanations = self.card.targets.names().into_iter().take(TARGETS).enumerate().map(explain).collect();
     }
 
     /// The columns with the most relevance, the first of which has most.

@@ -43,6 +43,9 @@ pub struct Fit {
     pub registry: Registry,
     /// Threads, or as many as there are cores; they change no bit of any result.
     pub threads: Option<usize>,
+    /// Whether a fit that is stopped after a step of the model, and has no folder, ends with what it has learned by then, neither judged nor calibrated
+    /// by rows that it kept, instead of an error.
+    pub partial: bool,
 }
 
 /// What a fit is doing.
@@ -109,6 +112,8 @@ pub enum Trial {
     Likelihood(&'static str),
     /// A temperature, by rows that are left out.
     Temperature(f64),
+    /// A kernel, by the same.
+    Kernel(&'static str),
 }
 
 /// Sees every moment of a fit, and says of every step whether to go on. A fit that is stopped ends with [`Error::Stopped`]: what the model had learned is in
@@ -197,6 +202,14 @@ impl Fit {
             if let Some(run) = run.as_mut().filter(|_| stopped || saved.elapsed() >= every) {
                 run.checkpoint(trainer.model(), trainer.state(), &digest, &card)?;
                 saved = Instant::now();
+            }
+            if stopped && self.partial && run.is_none() {
+                let (done, steps) = (step.step + 1, options.steps);
+                card.notes.push(format!("stopped after step {done} of {steps}"));
+                drop(trainer);
+                model.release_memory();
+                let tensors = BTreeMap::from([(Course::NAME.to_string(), course.tensor())]);
+                return Ok((Fitted { model, card, tensors, registry: self.registry.clone() }, None));
             }
             if stopped {
                 return Err(Error::Stopped { step: step.step + 1, folder: run.map(|r| r.folder().to_path_buf()) });

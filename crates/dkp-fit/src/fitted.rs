@@ -1,9 +1,11 @@
 //! A model for tables: it predicts, is judged, written and read.
 
 use crate::confidence::calibrate;
+use crate::fit::Course;
 use crate::judge::Judged;
 use crate::noise::noise_columns;
-use crate::targets::EncodedTargets;
+use crate::report;
+use crate::targets::{EncodedTargets, columns_there};
 use crate::{BoundParts, Card, Error, Metrics, Predictions};
 use dkp::Registry;
 use dkp::data::Dataset;
@@ -11,7 +13,7 @@ use dkp::file::{self, Companion, Tensor};
 use dkp::model::{self, Calibration, Model};
 use dkp_table::{Decimal, Frame, Origin, ReadOptions, Table, Unfamiliar};
 use dkp_tape::random::Key;
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use serde::Deserialize as _;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,6 +22,8 @@ use std::path::Path;
 const BOUND_WORK: usize = 1_000_000;
 /// Rows that are judged at once, after which is told how far it is: so many that the draws, made anew for them, cost little.
 pub(crate) const JUDGED_ROWS: usize = 1_024;
+/// Rows that are drawn jointly, at most: that takes memory with their square, and time with their cube.
+const JOINT_ROWS: usize = 5_000;
 
 /// A fitted model with what it takes to use it on tables. Several threads may share it.
 pub struct Fitted {
@@ -49,6 +53,17 @@ pub(crate) fn no_target(origin: &Origin, card: &Card, by: &str) -> Error {
     let columns = if names.len() == 1 { "column" } else { "columns" };
     let names: Vec<String> = names.iter().map(|n| format!("\"{n}\"")).collect();
     Error::data(origin, format!("{columns} {}: there is no known target {by}", names.join(", ")))
+}
+
+/// A parameter that is one number, or one for each target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnedNumber {
+    /// The parameter's name.
+    pub name: String,
+    /// The one of several targets that it is of.
+    pub target: Option<usize>,
+    /// Its value.
+    pub value: f64,
 }
 
 /// The rows of a table, judged.
@@ -106,14 +121,46 @@ impl Fitted {
 
     /// Predicts the rows of a frame. A row's prediction is the same to the bit whatever other rows there are.
     pub fn predict_frame(&self, frame: &Frame, draws: usize, seed: u64) -> Result<Predictions, Error> {
-        let (mut x, unfamiliar) = self.card.encoder.encode(frame)?;
-        let width = self.card.encoder.width();
-        x.chunks_exact_mut(width).for_each(|point| self.card.feature_scale.apply(point));
-        let x = MatRef::from_column_major_slice(&x, width, frame.rows());
+        let (x, unfamiliar) = self.features(frame)?;
+        let x = MatRef::from_column_major_slice(&x, self.card.encoder.width(), frame.rows());
         self.predictions(x, draws, seed, unfamiliar).map_err(|error| match error {
             Error::Model(model::Error::NotFinite { point }) => Error::FarRow { row: frame.first() + point + 1 },
             other => other,
         })
+    }
+
+    /// The rows of a frame as the model sees them, one after the other.
+    fn features(&self, frame: &Frame) -> Result<(Vec<f64>, Unfamiliar), Error> {
+        let (mut x, unfamiliar) = self.card.encoder.encode(frame)?;
+        x.chunks_exact_mut(self.card.encoder.width()).for_each(|point| self.card.feature_scale.apply(point));
+        Ok((x, unfamiliar))
+    }
+
+    /// Targets of numbers drawn jointly for the rows of a table, in their units: for each draw those of the first row, of the second, and so on.
+    pub fn sample(&self, table: &Table, draws: usize, seed: u64) -> Result<Vec<Vec<f64>>, Error> {
+        if let Some(labels) = self.card.labels() {
+            let reason = format!("{} classes are predicted: their probabilities say all", labels.len());
+            return Err(Error::data(table.origin(), reason));
+        }
+        let frame = table.read(&self.card.columns())?;
+        if frame.rows() > JOINT_ROWS {
+            let reason = format!("{} rows; at most {JOINT_ROWS} are drawn jointly", frame.rows());
+            return Err(Error::data(table.origin(), reason));
+        }
+        let (x, _) = self.features(&frame)?;
+        let x = MatRef::from_column_major_slice(&x, self.card.encoder.width(), frame.rows());
+        let calibration = self.card.calibration.as_ref().map_or(Calibration::NONE, |c| c.latents);
+        let drawn = self.model.sample(x, draws, calibration, Key::new(seed))?;
+        let in_units = |draw: &Mat<f64>| {
+            let value = |(t, v): (usize, &f64)| self.card.units(t).0 + self.card.units(t).1 * v;
+            draw.col_iter().flat_map(|point| point.iter().enumerate().map(value).collect::<Vec<f64>>()).collect()
+        };
+        Ok(drawn.iter().map(in_units).collect())
+    }
+
+    /// The course of training, averaged over stretches of it: step, bound and its parts, in nats a row and the targets' units.
+    pub fn history(&self) -> Vec<dkp_report::TracePoint> {
+        self.tensors.get(Course::NAME).map_or(Vec::new(), |t| report::course(t, self.card.log_unit()))
     }
 
     pub(crate) fn predictions(
@@ -162,7 +209,7 @@ impl Fitted {
     ) -> Result<JudgedTable, Error> {
         let (card, origin) = (&self.card, table.origin());
         let mut columns = card.columns();
-        columns.extend(card.targets.columns());
+        columns.extend(columns_there(&card.targets.columns(), table));
         let likelihood = &*self.model.architecture().likelihood;
         let (mut unfamiliar, mut unseen_classes, mut all) = (Unfamiliar::default(), 0, None);
         for frame in table.frames(&columns, JUDGED_ROWS)? {
@@ -237,15 +284,16 @@ impl Fitted {
         Ok(all)
     }
 
-    /// Parameters that are one number, by name, or one for each of several targets: `likelihood.noise of price`.
-    pub fn learned_numbers(&self) -> Vec<(String, f64)> {
+    /// Parameters that are one number, or one for each of several targets.
+    pub fn learned_numbers(&self) -> Vec<LearnedNumber> {
         let (parameters, targets) = (self.model.parameters(), self.card.targets.names());
         let mut numbers = Vec::new();
         for name in parameters.iter().map(|p| p.name.clone()) {
             match parameters.get(&name).as_deref() {
-                Ok([value]) => numbers.push((name, *value)),
+                Ok([value]) => numbers.push(LearnedNumber { name, target: None, value: *value }),
                 Ok(values) if name.starts_with("likelihood.") && values.len() == targets.len() => {
-                    numbers.extend(targets.iter().zip(values).map(|(t, v)| (format!("{name} of {t}"), *v)));
+                    let of = |(t, v): (usize, &f64)| LearnedNumber { name: name.clone(), target: Some(t), value: *v };
+                    numbers.extend(values.iter().enumerate().map(of));
                 }
                 _ => {}
             }

@@ -82,15 +82,6 @@ impl Metrics {
         }
     }
 
-    /// Those of a target of numbers.
-    pub fn of_target(&self, target: usize) -> Option<&Regression> {
-        match self {
-            Metrics::Numbers(m) => Some(m).filter(|_| target == 0),
-            Metrics::Classes(_) => None,
-            Metrics::Several { targets, .. } => targets.get(target).map(|t| &t.metrics),
-        }
-    }
-
     /// One after the other, with what each means; of several targets first what is about all, then target by target.
     pub fn explained(&self) -> Vec<Explained> {
         let of = |metric, name: &str, number: f64, better, meaning| {
@@ -117,7 +108,8 @@ impl Metrics {
                     let target = Some(t.target.clone());
                     own.map(move |e| Explained { target: target.clone(), ..e }).collect::<Vec<_>>()
                 };
-                [log_likelihood].into_iter().chain(targets.iter().flat_map(of_target)).collect()
+                let known = targets.iter().filter(|t| t.metrics.rows > 0);
+                [log_likelihood].into_iter().chain(known.flat_map(of_target)).collect()
             }
             Metrics::Numbers(m) => {
                 let intervals = COVERAGES.iter().zip(m.coverage).map(|(key, share)| {
@@ -359,5 +351,5 @@ pub(crate) const HELD_OUT: &str = "held_out.";
 pub(crate) fn kept_of<'a>(tensors: &'a BTreeMap<String, Tensor>, name: &str, target: usize) -> &'a [f64] {
     let Some(tensor) = tensors.get(&format!("{HELD_OUT}{name}")) else { return &[] };
     let rows = tensor.shape.last().copied().unwrap_or_default();
-    tensor.values.get(target * rows..(target + 1) * rows).unwrap_or_default()
+    tensor.values.chunks_exact(rows.max(1)).nth(target).unwrap_or_default()
 }

@@ -61,7 +61,7 @@ pub use effort::Effort;
 pub use error::Error;
 pub use estimate::Estimate;
 pub use fit::{Fit, Moment, Trial, Watch, on_threads};
-pub use fitted::{Evaluated, Fitted};
+pub use fitted::{Evaluated, Fitted, LearnedNumber};
 pub use judge::{Explained, Metrics, TargetMetrics, in_units};
 pub use predictions::{Predictions, QUANTILES};
 pub use prepare::{Fold, Prepared};

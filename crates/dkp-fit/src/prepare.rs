@@ -3,7 +3,7 @@
 use crate::choice::AUTO;
 use crate::columns::{feature_names, likelihood_name, name_for, placing_kind, target_names, tasks};
 use crate::roles::HOLDOUT;
-use crate::targets::{called, known_rows, known_shares};
+use crate::targets::{called, columns_there, known_rows, known_shares};
 use crate::{Card, Config, Error, FeatureScale, Fit, InputLayer, Roles, RowNames, Scaling, Settings, Targets, Task};
 use dkp::data::{Dataset, Scaler, Split};
 use dkp::likelihoods::TargetKind;
@@ -133,10 +133,13 @@ impl Fit {
         let targets: Vec<(String, Kind)> = predicted.into_iter().zip(kinds).collect();
         let mut columns = [features.columns.clone(), targets.clone()].concat();
         notes.extend(survey.notation_notes(&columns));
-        let learned = columns.len();
         columns.extend(placing);
         let whole = Known::of(table, &columns, &targets, &mut notes)?;
-        let test = test.map(|t| Known::of(t, &columns[..learned], &targets, &mut notes)).transpose()?;
+        let of_test = |t: &Table| {
+            let there = columns_there(&targets, t);
+            Known::of(t, &[features.columns.clone(), there.clone()].concat(), &there, &mut notes)
+        };
+        let test = test.map(of_test).transpose()?;
         Ok(Source { whole, test, survey, task, targets, features: features.columns, notes })
     }
 

@@ -1,6 +1,5 @@
 //! A model, or a run, as the data of a report.
 
-use crate::fit::Course;
 use crate::judge::{HELD_OUT, in_units, kept_of};
 use crate::noise::column_of;
 use crate::run::course_of;
@@ -46,7 +45,6 @@ impl Fitted {
     /// Everything about the model, for [`dkp_report::html`].
     pub fn report(&self) -> Result<Report, Error> {
         let card = &self.card;
-        let log_unit = card.log_unit();
         let settings = toml::Table::try_from(&card.settings).unwrap_or_default();
         let settings =
             settings.into_iter().map(|(k, v)| (k.replace('_', " "), v.to_string().trim_matches('"').to_string()));
@@ -60,7 +58,7 @@ impl Fitted {
             rows_trained: card.rows_trained,
             rows_held_out: card.rows_held_out,
             summary: summary(card),
-            trace: self.tensors.get(Course::NAME).map_or(Vec::new(), |t| course(t, log_unit)),
+            trace: self.history(),
             evaluations: (0..card.targets.count()).filter_map(|t| evaluation(card, &self.tensors, t)).collect(),
             layers: self.layers()?,
             relevance: self.relevance()?,
@@ -114,7 +112,7 @@ fn summary(card: &Card) -> Vec<Fact> {
         Some(Metrics::Numbers(m)) => of_numbers("", m),
         Some(Metrics::Several { targets, .. }) => {
             let of_target = |t: &TargetMetrics| of_numbers(&format!("{}: ", t.target), &t.metrics);
-            targets.iter().flat_map(of_target).collect()
+            targets.iter().filter(|t| t.metrics.rows > 0).flat_map(of_target).collect()
         }
         Some(Metrics::Classes(m)) => vec![
             fact("accuracy", percent(m.accuracy), "The share of unseen rows whose most probable class is right."),
@@ -165,7 +163,7 @@ fn warnings(card: &Card) -> Vec<String> {
 }
 
 /// The course of training, in the target's units.
-fn course(trace: &Tensor, log_unit: f64) -> Vec<TracePoint> {
+pub(crate) fn course(trace: &Tensor, log_unit: f64) -> Vec<TracePoint> {
     let [_, width] = *trace.shape.as_slice() else { return Vec::new() };
     let point = |row: &[f64]| match row {
         [step, bound, likelihood, input, output, rate, layers @ ..] => Some(TracePoint {

@@ -92,7 +92,7 @@ fn one_or_list<S: Serializer>(list: &[String], to: S) -> Result<S::Ok, S::Error>
 /// A list, of which one, or none, may stand for itself.
 pub(crate) fn list_or_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected one, or a list")]
     enum Either<T> {
         List(Vec<T>),
         One(T),

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::roles::list_or_one;
 use dkp::data::Dataset;
 use dkp::likelihoods::Likelihood;
-use dkp_table::{Column, Frame, Kind, Origin, Target};
+use dkp_table::{Column, Frame, Kind, Origin, Table, Target};
 use serde::{Deserialize, Serialize};
 
 /// How the columns that are predicted become numbers.
@@ -49,9 +49,18 @@ impl Targets {
 
     /// The targets of all rows of a frame.
     pub(crate) fn encode(&self, frame: &Frame) -> Result<EncodedTargets, Error> {
-        let columns = self.0.iter().map(|t| t.encode(frame)).collect::<Result<Vec<_>, _>>()?;
-        let y = (0..frame.rows()).flat_map(|row| columns.iter().map(move |c| c.values[row])).collect();
-        Ok(EncodedTargets { y, unseen: columns.into_iter().flat_map(|c| c.unseen).collect() })
+        let (count, mut unseen) = (self.count(), Vec::new());
+        let mut y = vec![f64::NAN; frame.rows() * count];
+        for (t, target) in self.0.iter().enumerate() {
+            // a table may lack one of several
+            if count > 1 && frame.column(&target.column().0).is_err() {
+                continue;
+            }
+            let own = target.encode(frame)?;
+            own.values.iter().enumerate().for_each(|(row, v)| y[row * count + t] = *v);
+            unseen.extend(own.unseen);
+        }
+        Ok(EncodedTargets { y, unseen })
     }
 
     /// Whether a row of [encoded](EncodedTargets::y) targets has any.
@@ -105,6 +114,12 @@ impl Targets {
         };
         self.names().into_iter().enumerate().filter_map(line).collect()
     }
+}
+
+/// Of several columns to predict those that a table has, if it has any; else all, so that reading refuses.
+pub(crate) fn columns_there(columns: &[(String, Kind)], table: &Table) -> Vec<(String, Kind)> {
+    let there: Vec<(String, Kind)> = columns.iter().filter(|c| table.names().contains(&c.0)).cloned().collect();
+    if there.is_empty() { columns.to_vec() } else { there }
 }
 
 /// The rows of a frame in which any of these columns is known.

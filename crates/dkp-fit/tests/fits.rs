@@ -167,30 +167,33 @@ fn steep_kinds(rows: std::ops::Range<usize>) -> Table {
 fn confidence_comes_from_rows_that_were_not_learned_from() {
     let table = steep_kinds(0..400);
     let watched = |fit: &Fit| {
-        let mut tried = Vec::new();
+        let (mut tried, mut kernels) = (Vec::new(), 0);
         let watch = &mut |moment: Moment<'_>| {
-            if let Moment::Try { trial: Trial::Temperature(t), step, .. } = moment
-                && step.step == 0
-            {
-                tried.push(t);
+            match moment {
+                Moment::Try { trial: Trial::Temperature(t), step, .. } if step.step == 0 => tried.push(t),
+                Moment::Try { trial: Trial::Kernel(_), step, .. } if step.step == 0 => kernels += 1,
+                _ => {}
             }
             true
         };
         let fitted = fit.train(fit.prepare(&table, None).unwrap(), watch).unwrap();
-        (fitted.card, tried)
+        (fitted.card, tried, kernels)
     };
     let mut fit = quick("kind");
-    let (card, tried) = watched(&fit);
+    let (card, tried, kernels) = watched(&fit);
+    assert!(kernels >= 1 && card.noise.unwrap().contains(&format!(", kernel {}: ", card.settings.kernel.join(", "))));
     // 360 rows are left to learn from: five parts, of which the first is tried at two temperatures or more
     assert!(card.calibration.unwrap().line.contains(" for 360 rows not learned from"));
     assert!((6..=8).contains(&tried.len()) && tried.starts_with(&[1.0, 0.2]), "{tried:?}");
     assert!(tried.ends_with(&[card.settings.temperature; 4]) && tried.contains(&card.settings.temperature));
-    fit.config.model.temperature = Some(0.3);
-    let (card, tried) = watched(&fit);
-    assert_eq!((card.settings.temperature, card.noise, tried), (0.3, None, vec![0.3; 5]));
+    (fit.config.model.temperature, fit.config.model.kernel) = (Some(0.3), vec!["relu".to_string()]);
+    let (card, tried, kernels) = watched(&fit);
+    assert_eq!((card.settings.temperature, card.noise, tried, kernels), (0.3, None, vec![0.3; 5], 0));
+    assert_eq!(card.settings.kernel, ["relu"]);
     fit.config.model.family = Some("diwp".to_string());
-    let (card, tried) = watched(&fit);
+    let (card, tried, kernels) = watched(&fit);
     assert!(card.calibration.unwrap().line.contains(" for 36 rows not learned from") && tried.is_empty());
+    assert_eq!(kernels, 0);
 
     let folder = tempfile::tempdir().unwrap();
     let (data, out) = (folder.path().join("kinds.csv"), folder.path().join("kinds.dkp"));
@@ -210,6 +213,31 @@ fn confidence_comes_from_rows_that_were_not_learned_from() {
     let whole = fit.train(order.prepare(&fit).unwrap(), &mut |_| true).unwrap();
     assert_eq!(resumed.model.parameters(), whole.model.parameters());
     assert_eq!(resumed.card, whole.card);
+}
+
+/// Classes whose borders are rough have a rough kernel, and others a smooth one: where Weierstrass's function with the roughness of a random walk is
+/// positive, and half a square.
+#[test]
+fn kernels_are_chosen_by_rows_that_were_not_learned_from() {
+    let even = |i: usize, ratio: f64| (i as f64 * ratio).fract();
+    let chosen = |class: &dyn Fn(f64, f64) -> bool| {
+        let (a, b): (Vec<f64>, Vec<f64>) = (0..600).map(|i| (even(i, 0.754_877_7), even(i, 0.569_840_3))).unzip();
+        let kinds: Vec<&str> = a.iter().zip(&b).map(|(a, b)| ["white", "black"][usize::from(class(*a, *b))]).collect();
+        let columns = vec![("a", a.into()), ("b", b.into()), ("kind", kinds.into())];
+        let mut fit = Fit::new("kind");
+        let choices = &mut fit.config.model;
+        (choices.inducing, choices.temperature, choices.steps) = (Some(80), Some(0.2), Some(300));
+        let fitted = fit.run(&Table::from_columns(columns, &[]).unwrap()).unwrap();
+        // the model has what the settings say
+        let names: Vec<String> = fitted.model.architecture().layers.iter().map(|l| l.kernel.name()).collect();
+        assert_eq!(names, fitted.card.settings.kernel[..names.len()]);
+        fitted.card.settings.kernel
+    };
+    let wave = |k: i32, v: f64| {
+        (2_f64.powi(k) * std::f64::consts::TAU * v + f64::from(k)).sin() * 0.5_f64.powf(0.5 * f64::from(k))
+    };
+    assert_eq!(chosen(&|a, _| (0..9).map(|k| wave(k, a)).sum::<f64>() > 0.0), ["matern12", "sqexp"]);
+    assert_eq!(chosen(&|a, b| a + b > 1.0), ["sqexp"]);
 }
 
 /// How columns are scaled, and how sure probabilities are, belong to the file: what was found is what counts after loading.
@@ -289,6 +317,32 @@ fn a_fit_is_watched_and_can_be_stopped() {
     assert!(matches!(in_judgement, Some(Error::Stopped { step: 30, .. })), "{in_judgement:?}");
     let later = stopped(&mut |moment| !matches!(moment, Moment::Train { step, .. } if step.step == 4));
     assert!(matches!(later, Some(Error::Stopped { step: 5, .. })), "{later:?}");
+
+    // what it had learned can be had instead
+    let partial = Fit { partial: true, ..fit.clone() };
+    let watch = &mut |moment: Moment<'_>| !matches!(moment, Moment::Train { step, .. } if step.step == 4);
+    let half = partial.train(partial.prepare(&prices(), None).unwrap(), watch).unwrap();
+    assert!(half.card.notes.contains(&"stopped after step 5 of 30".to_string()) && half.card.bound.is_none());
+    assert_eq!(half.history().len(), 5);
+    let in_start = &mut |moment: Moment<'_>| !matches!(moment, Moment::Start { .. });
+    assert!(partial.train(partial.prepare(&prices(), None).unwrap(), in_start).is_err());
+    assert_eq!(bits(&half.predict(&prices(), 5, 0).unwrap()).len(), 3 * ROWS);
+}
+
+/// Rows drawn jointly have the moments of predictions, in the target's units; classes have probabilities instead.
+#[test]
+fn targets_are_drawn_in_their_units() {
+    let fitted = quick("price").run(&prices()).unwrap();
+    let (drawn, p) = (fitted.sample(&prices(), 2000, 1).unwrap(), fitted.predict(&prices(), 200, 0).unwrap());
+    for n in [0, 40, 88] {
+        let mean = drawn.iter().map(|d| d[n]).sum::<f64>() / 2000.0;
+        let variance = drawn.iter().map(|d| (d[n] - mean).powi(2)).sum::<f64>() / 2000.0;
+        assert!((mean - p.mean(n, 0)).abs() < 0.15 * p.deviation(n, 0), "{mean} {}", p.mean(n, 0));
+        assert!((variance.sqrt() / p.deviation(n, 0) - 1.0).abs() < 0.2, "{variance} {}", p.deviation(n, 0));
+    }
+    let classes = quick("kind").run(&steep_kinds(0..60)).unwrap();
+    let error = classes.sample(&steep_kinds(0..60), 2, 0).unwrap_err().to_string();
+    assert!(error.contains("classes are predicted: their probabilities say all"), "{error}");
 }
 
 /// Before anything is trained it is told how long each part will take; what takes a hundred times as many steps takes much longer, and nothing else does.
@@ -364,7 +418,7 @@ fn a_likelihood_from_outside_is_found_by_its_name() {
     fit.registry.add_likelihood("laplace", |_| Ok(Arc::new(Scalar::new(Laplace))));
     fit.config.model.likelihood = Some("laplace".to_string());
     let fitted = fit.run(&prices()).unwrap();
-    assert!(fitted.learned_numbers().iter().any(|(name, _)| name == "likelihood.scale"));
+    assert!(fitted.learned_numbers().iter().any(|n| n.name == "likelihood.scale"));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("laplace.dkp");
     fitted.save(&path).unwrap();

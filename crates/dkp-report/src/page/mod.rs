@@ -100,13 +100,13 @@ fn predictions(evaluation: &Evaluation) -> String {
 
 /// What is said of each target; of several, below their names.
 fn by_target<'a>(parts: impl Iterator<Item = (&'a str, String)>) -> String {
-    let parts: Vec<(&str, String)> = parts.filter(|(_, body)| !body.is_empty()).collect();
+    let parts: Vec<(&str, String)> = parts.collect();
     let several = parts.len() > 1;
     let part = |(target, body): (&str, String)| match several {
         true => format!("<h3 class=\"target\">{}</h3>\n{body}", escape(target)),
         false => body,
     };
-    parts.into_iter().map(part).collect()
+    parts.into_iter().filter(|(_, body)| !body.is_empty()).map(part).collect()
 }
 
 /// What was learned, from what.

@@ -17,11 +17,11 @@ const FLAT: (f64, f64) = (400.0, 270.0);
 
 /// The section about predictions of numbers.
 pub(super) fn body(target: &str, points: &[NumberPrediction], noise: Option<&Noise>, metrics: &[Fact]) -> String {
-    if points.is_empty() {
-        return tiles(metrics)
-            + &absent("There are no rows held out, so there is nothing to compare predictions with.");
-    }
     let target = if target.is_empty() { "target" } else { target };
+    if points.is_empty() {
+        let reason = format!("No row held out has a known {target}, so there is nothing to compare predictions with.");
+        return tiles(metrics) + &absent(&reason);
+    }
     let rows = count(points.len(), "row");
     let text = format!("How the model predicts {target} for {rows} that it has never seen.");
     let pits: Vec<f64> = points.iter().map(|p| p.pit).filter(|p| (0.0..=1.0).contains(p)).collect();

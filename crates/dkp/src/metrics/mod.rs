@@ -301,7 +301,7 @@ mod tests {
     fn crps_and_quantiles_are_those_of_the_mixture() {
         let (noise, means, variances) = (0.2, [0.5, -1.0, 2.0], [0.3, 0.05, 0.7]);
         let components: Vec<f64> = (0..3).flat_map(|i| [means[i], variances[i]]).collect();
-        let p = Prediction::from_components(Arc::new(Gaussian::new(1)), vec![vec![noise]], 3, components);
+        let p = Prediction::of(Arc::new(Gaussian::new(1)), vec![vec![noise]], 3, components);
         let total = variances.map(|v| v + noise);
         let a = |m: f64, v: f64| {
             let z = m / v.sqrt();
@@ -366,7 +366,7 @@ mod tests {
         ];
         for ((likelihood, theta), components, below) in cases {
             let what = format!("{} {theta:?}", likelihood.name());
-            let prediction = Prediction::from_components(likelihood, theta, 3, components);
+            let prediction = Prediction::of(likelihood, theta, 3, components);
             let predicted = prediction.marginal(0, 0);
             for p in [0.001, 0.02, 0.5, 0.8, 0.999] {
                 let y = predicted.quantile(p);
@@ -404,7 +404,7 @@ mod tests {
                 |i: usize| (0..2 * latents).map(move |c| if c < latents { place(i + c) } else { 0.3 + 0.1 * place(i) });
             let what = format!("{} {theta:?}", likelihood.name());
             let components: Vec<f64> = (0..rows * draws).flat_map(of).collect();
-            let p = Prediction::from_components(likelihood, theta, draws, components);
+            let p = Prediction::of(likelihood, theta, draws, components);
             let y: Vec<f64> = (0..rows).map(|n| 3.0 * place(n)).collect();
             let begun = std::time::Instant::now();
             let judged = regression(&p, 0, &y, 1.0);
@@ -417,7 +417,7 @@ mod tests {
     /// Far apart modes, between which the distribution function is flat, and the jumps of classes and counts.
     #[test]
     fn quantiles_of_odd_mixtures_are_found() {
-        let apart = Prediction::from_components(
+        let apart = Prediction::of(
             Arc::new(Gaussian::new(1)),
             vec![vec![1e-6]],
             2,
@@ -429,10 +429,10 @@ mod tests {
             assert!(apart.cdf(n, 0, q - little) <= p && p <= apart.cdf(n, 0, q + little), "{n} {p}");
         }
         assert!((-1000.0..=1000.0).contains(&apart.quantile(0, 0, 0.5)));
-        let coin = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![2.0, 0.5]);
+        let coin = Prediction::of(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![2.0, 0.5]);
         let zero = coin.cdf(0, 0, 0.0);
         assert_eq!((coin.quantile(0, 0, zero - 1e-3), coin.quantile(0, 0, zero + 1e-3)), (0.0, 1.0));
-        let counts = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![1.0, 0.1]);
+        let counts = Prediction::of(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![1.0, 0.1]);
         let median = counts.quantile(0, 0, 0.5);
         assert!(median.fract() == 0.0 && counts.cdf(0, 0, median) >= 0.5 && counts.cdf(0, 0, median - 1.0) < 0.5);
         assert_eq!((counts.quantile(0, 0, 1.0), counts.quantile(0, 0, 0.0)), (f64::INFINITY, f64::NEG_INFINITY));
@@ -443,7 +443,7 @@ mod tests {
     fn crps_of_odd_distributions() {
         let mut components = [0.0, 0.01 - 1e-6].repeat(99);
         components.extend([0.0, 100.0 - 1e-6]);
-        let p = Prediction::from_components(Arc::new(Gaussian::new(1)), vec![vec![1e-6]], 100, components);
+        let p = Prediction::of(Arc::new(Gaussian::new(1)), vec![vec![1e-6]], 100, components);
         // Σw·A(0, σ²) − ½ΣΣww'·A(0, σ² + σ'²), A(0, v) = √(2v/π)
         let a = |v: f64| (2.0 * v / std::f64::consts::PI).sqrt();
         let exact = 0.99 * a(0.01) + 0.01 * a(100.0)
@@ -454,12 +454,7 @@ mod tests {
         for nu in [2.5_f64, 3.0, 6.0] {
             let b = beta(0.5, 0.5 * nu);
             let exact = 2.0 * nu.sqrt() / (nu - 1.0) / b - 2.0 * nu.sqrt() / (nu - 1.0) * beta(0.5, nu - 0.5) / (b * b);
-            let t = Prediction::from_components(
-                Arc::new(Scalar::new(StudentT)),
-                vec![vec![1.0], vec![nu]],
-                1,
-                vec![0.0, 0.0],
-            );
+            let t = Prediction::of(Arc::new(Scalar::new(StudentT)), vec![vec![1.0], vec![nu]], 1, vec![0.0, 0.0]);
             assert!(
                 (crps(&t.marginal(0, 0), 0.0) - exact).abs() < 1e-6,
                 "{nu}: {} and {exact}",
@@ -467,7 +462,7 @@ mod tests {
             );
         }
         // Poisson(3) at 0: Σ_k (F(k) − 1)²
-        let counts = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![3.0_f64.ln(), 0.0]);
+        let counts = Prediction::of(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![3.0_f64.ln(), 0.0]);
         let (mut mass, mut below, mut exact) = ((-3.0_f64).exp(), 0.0, 0.0);
         for k in 0..60 {
             below += mass;
@@ -479,7 +474,7 @@ mod tests {
         for (rate, y) in
             [(30.0_f64, 25.0), (300.0, 290.0), (300.0, 450.0), (3000.0, 2950.0), (3000.0, 0.0), (1e6, 1.001e6)]
         {
-            let p = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![rate.ln(), 0.0]);
+            let p = Prediction::of(Arc::new(Scalar::new(Poisson)), vec![], 1, vec![rate.ln(), 0.0]);
             let (ours, around) = (crps(&p.marginal(0, 0), y), 12.0 * rate.sqrt());
             let term = |k: f64| (p.cdf(0, 0, k) - f64::from(k >= y)).powi(2);
             let (low, high) = ((rate - around).floor().max(0.0), (rate + around).ceil());
@@ -496,18 +491,18 @@ mod tests {
     #[test]
     fn whole_numbers_that_are_as_predicted_are_calibrated() {
         let n = 1000;
-        let coin = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, [-0.5, 0.0].repeat(n));
+        let coin = Prediction::of(Arc::new(Scalar::new(Bernoulli)), vec![], 1, [-0.5, 0.0].repeat(n));
         let one = coin.probabilities(0).unwrap()[1];
         let y: Vec<f64> = (0..n).map(|i| f64::from((i as f64 + 0.5) / n as f64 > 1.0 - one)).collect();
         let m = regression(&coin, 0, &y, 1.0);
         assert!(m.calibration < 2e-3, "{m:?}");
         assert_eq!(m.coverage, [1.0, 1.0, 1.0]);
         // P(0) = 0.076: outside of the central half, inside of the 90 % interval, whose lower end is the quantile of 0.05
-        let coin = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![2.5, 0.0]);
+        let coin = Prediction::of(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![2.5, 0.0]);
         assert_eq!(regression(&coin, 0, &[0.0], 1.0).coverage, [0.0, 1.0, 1.0]);
-        let coin = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![-2.5, 0.0]);
+        let coin = Prediction::of(Arc::new(Scalar::new(Bernoulli)), vec![], 1, vec![-2.5, 0.0]);
         assert_eq!(regression(&coin, 0, &[1.0], 1.0).coverage, [0.0, 1.0, 1.0]);
-        let counts = Prediction::from_components(Arc::new(Scalar::new(Poisson)), vec![], 1, [1.5, 0.2].repeat(n));
+        let counts = Prediction::of(Arc::new(Scalar::new(Poisson)), vec![], 1, [1.5, 0.2].repeat(n));
         let y: Vec<f64> = (0..n).map(|i| counts.quantile(i, 0, (i as f64 + 0.5) / n as f64)).collect();
         assert!(y.iter().all(|v| v.fract() == 0.0));
         let m = regression(&counts, 0, &y, 1.0);
@@ -519,7 +514,7 @@ mod tests {
     #[test]
     fn predictions_that_are_right_are_calibrated() {
         let n = 1000;
-        let p = Prediction::from_components(Arc::new(Gaussian::new(1)), vec![vec![0.5]], 1, [0.3, 0.5].repeat(n));
+        let p = Prediction::of(Arc::new(Gaussian::new(1)), vec![vec![0.5]], 1, [0.3, 0.5].repeat(n));
         let y: Vec<f64> = (0..n).map(|i| p.quantile(i, 0, (i as f64 + 0.5) / n as f64)).collect();
         let m = regression(&p, 0, &y, 2.0);
         assert_eq!(m.rows, n);
@@ -534,12 +529,12 @@ mod tests {
     #[test]
     fn classes_by_hand() {
         // logistic of ±large: nearly certain, right three times of four
-        let p = Prediction::from_components(Arc::new(Scalar::new(Bernoulli)), vec![], 1, [40.0, 0.0].repeat(4));
+        let p = Prediction::of(Arc::new(Scalar::new(Bernoulli)), vec![], 1, [40.0, 0.0].repeat(4));
         let m = classification(&p, &[1.0, 1.0, 0.0, 1.0]).unwrap();
         assert!((m.log_likelihood + 10.0).abs() < 1e-6, "{m:?}");
         assert_eq!((m.rows, m.accuracy), (4, 0.75));
         assert!((m.brier - 0.5).abs() < 1e-12 && (m.calibration - 0.25).abs() < 1e-12);
-        let q = Prediction::from_components(Arc::new(Gaussian::new(1)), vec![vec![0.5]], 1, vec![0.3, 0.5]);
+        let q = Prediction::of(Arc::new(Gaussian::new(1)), vec![vec![0.5]], 1, vec![0.3, 0.5]);
         assert!(classification(&q, &[1.0]).is_none());
     }
 }

@@ -35,7 +35,7 @@ fn calibration_finds_how_sure_to_be() {
         let of_draw = |i: usize| (0..classes).map(move |c| scale * latent(i, c)).chain(vec![variance; classes]);
         let part = |points: Vec<usize>| {
             let components = points.iter().flat_map(|&i| (0..draws).flat_map(move |_| of_draw(i))).collect();
-            (Prediction::from_components(likelihood.clone(), vec![], draws, components), labelled(&points))
+            (Prediction::of(likelihood.clone(), vec![], draws, components), labelled(&points))
         };
         vec![part((0..n / 4).collect()), part((n / 4..n).collect())]
     };
@@ -64,7 +64,7 @@ fn calibration_finds_how_sure_to_be() {
         (0..n).filter(|&i| label(i) == 0.0 && latent(i, 0) > latent(i, 1).max(latent(i, 2))).take(5).collect();
     let components =
         few.iter().flat_map(|&i| (0..classes).map(move |c| latent(i, c)).chain([1.0; 3]).collect::<Vec<_>>()).collect();
-    let predictions = Prediction::from_components(likelihood.clone(), vec![], 1, components);
+    let predictions = Prediction::of(likelihood.clone(), vec![], 1, components);
     let timid = Calibration::of(&[(predictions, labelled(&few))]).calibration;
     assert!(timid.scale < 3.0, "{timid:?}");
 }
@@ -73,7 +73,7 @@ fn calibration_finds_how_sure_to_be() {
 #[test]
 fn doubt_counts_within_draws_and_between_them() {
     let likelihood: Arc<dyn Likelihood> = Arc::new(Scalar::new(Bernoulli));
-    let of = |components: Vec<f64>| Prediction::from_components(likelihood.clone(), vec![], 2, components);
+    let of = |components: Vec<f64>| Prediction::of(likelihood.clone(), vec![], 2, components);
     let calibrated =
         of(vec![1.0, 4.0, 3.0, 8.0]).calibrated(Calibration { scale: 3.0, doubt: 0.5, ..Calibration::NONE });
     let expected = of(vec![4.5, 9.0, 7.5, 18.0]);
@@ -96,7 +96,7 @@ fn what_draws_differ_by_is_not_counted_as_noise_too() {
         let of_draw = |i: usize, s: usize| [wave(i) + between * u[i * draws + s], 0.0];
         let components = (0..n).flat_map(|i| (0..draws).flat_map(move |s| of_draw(i, s))).collect();
         let parameters = parameters.into_iter().map(|p| vec![p]).collect();
-        Prediction::from_components(likelihood, parameters, draws, components)
+        Prediction::of(likelihood, parameters, draws, components)
     };
     let normal = |noise: f64, between: f64| predicted(Arc::new(Gaussian::new(1)), vec![noise], between);
     let (found, [before, after]) = Calibration::of_noise(&normal(learned, between), &data).unwrap();
@@ -127,8 +127,7 @@ fn what_draws_differ_by_is_not_counted_as_noise_too() {
 fn calibrated_noise_is_noise() {
     let half = Calibration { noise: 0.5, ..Calibration::NONE };
     let components = vec![0.3, -0.2, 0.04, 0.09, 0.7, 0.4, 0.01, 0.25];
-    let of =
-        |noises: Vec<f64>| Prediction::from_components(Arc::new(Gaussian::new(2)), vec![noises], 2, components.clone());
+    let of = |noises: Vec<f64>| Prediction::of(Arc::new(Gaussian::new(2)), vec![noises], 2, components.clone());
     let (less, expected) = (of(vec![0.4, 0.8]).calibrated(half), of(vec![0.1, 0.2]));
     for target in 0..2 {
         let (a, b) = (less.marginal(0, target), expected.marginal(0, target));

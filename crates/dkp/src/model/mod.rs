@@ -12,6 +12,7 @@ mod predict;
 mod prior;
 mod programs;
 mod record;
+mod sample;
 
 use crate::data::Dataset;
 use crate::params::Parameters;

@@ -112,7 +112,7 @@ impl Model {
         Ok(found.into_inner().unwrap_or_else(|e| e.into_inner()))
     }
 
-    fn likelihood_parameters(&self) -> Vec<Vec<f64>> {
+    pub(super) fn likelihood_parameters(&self) -> Vec<Vec<f64>> {
         let value = |name: &str| self.parameters.get(name).expect("the model has its likelihood's parameters");
         self.architecture.of_likelihood().iter().map(|p| value(&p.name)).collect()
     }
@@ -160,8 +160,7 @@ fn hash(features: &[f64]) -> u64 {
 
 impl Prediction {
     /// Predictions from given components: for each point and draw, means of the latents, then their variances.
-    #[cfg(test)]
-    pub(crate) fn from_components(
+    pub(crate) fn of(
         likelihood: Arc<dyn Likelihood>,
         parameters: Vec<Vec<f64>>,
         draws: usize,
