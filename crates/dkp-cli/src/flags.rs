@@ -158,7 +158,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "K", help_heading = "Model")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layers: Option<u64>,
-    /// A kernel such as sqexp, matern32, relu or sum(relu, linear): once for all layers, or once for each hidden layer and the output [default: sqexp].
+    /// A kernel such as sqexp, matern32, relu or sum(relu, linear): once for all layers, or once for each hidden layer and the output [default: sqexp; for classes matern12 in the first layer where rows that are left out prefer it].
     #[arg(long, value_name = "KERNEL", help_heading = "Model")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernel: Vec<String>,
@@ -246,7 +246,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "N", help_heading = "Training")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Sets a parameter before training: NAME=VALUE for all its elements (`dkp inspect` lists names).
+    /// Sets a parameter before training: NAME=VALUE for all its elements (`dkp inspect --json` lists names; those that end in `of TARGET` without that).
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Parameters")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,

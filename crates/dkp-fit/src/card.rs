@@ -39,7 +39,7 @@ pub struct Card {
     pub settings: Settings,
     /// What was done to the table, a line each.
     pub notes: Vec<String>,
-    /// Why the likelihood was chosen, or for classes how often labels count, if these were not named.
+    /// Why the likelihood was chosen, or for classes how often labels count and the kernel, if these were not named.
     #[serde(default)]
     pub noise: Option<String>,
     /// How sure predictions are, compared with the posterior of training.

@@ -67,7 +67,7 @@ pub enum Moment<'a> {
         /// How good the predictions for its rows are.
         metrics: Option<&'a Metrics>,
     },
-    /// The likelihood, or how often labels count, has been chosen: what it is better by. The answer does not count.
+    /// The likelihood, or for classes how often labels count and the kernel, has been chosen: what it is better by. The answer does not count.
     Noise(&'a str),
     /// A step of an infinitely wide network by which something is decided.
     Try {
