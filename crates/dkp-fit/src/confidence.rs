@@ -54,11 +54,13 @@ impl Fit {
         if !open && !limit {
             return Ok(());
         }
-        let at =
-            |temperature: f64| (Trial::Temperature(temperature), Settings { temperature, ..card.settings.clone() });
+        let at = |settings: &Settings, temperature: f64| {
+            (Trial::Temperature(temperature), Settings { temperature, ..settings.clone() })
+        };
         let temperatures = if open { TEMPERATURES.to_vec() } else { vec![card.settings.temperature] };
         let mut best = None;
-        self.improve(&mut best, temperatures.into_iter().map(at).collect(), (rows, first), watch)?;
+        let candidates = temperatures.iter().map(|t| at(&card.settings, *t)).collect();
+        self.improve(&mut best, candidates, (rows, first), watch)?;
         let Some(settings) = best.as_ref().map(|b| b.settings.clone()) else {
             let line = "how sure to be could not be found: no network could be trained without a part of the rows";
             watch(Moment::Noise(line));
@@ -72,13 +74,18 @@ impl Fit {
         };
         let kernels = self.open_kernels(&settings);
         self.improve(&mut best, kernels.iter().map(with).collect(), (rows, first), watch)?;
+        if let Some(other) = best.as_ref().map(|b| b.settings.clone()).filter(|other| other.kernel != settings.kernel) {
+            // with another kernel labels may count more
+            let colder = temperatures.iter().filter(|t| **t < other.temperature);
+            self.improve(&mut best, colder.map(|t| at(&other, *t)).collect(), (rows, first), watch)?;
+        }
         let Some(Best { settings, score, judged }) = best else { return Ok(()) };
         card.settings = settings;
         if limit {
             let mut judged = vec![judged];
             let (temperature, settings) = (card.settings.temperature, &card.settings);
             for part in &parts[1..turns(&parts)] {
-                judged.extend(self.tried(&(Trial::Temperature(temperature), settings.clone()), (rows, part), watch)?);
+                judged.extend(self.tried(&at(settings, temperature), (rows, part), watch)?);
             }
             card.calibration = Some(calibrated(&judged));
         }
@@ -131,7 +138,8 @@ impl Fit {
             None => TRIED,
             Some(_) => usize::from(settings.family == LIMIT),
         };
-        let kernels = self.open_kernels(settings).len();
+        // a kernel, and a colder temperature with it
+        let kernels = 2 * self.open_kernels(settings).len();
         (tried + further > 0 && !parts.is_empty()).then(|| (tried + kernels + further, parts.swap_remove(0)))
     }
 

@@ -55,6 +55,7 @@ pub use compare::{Compared, Comparison, Difference, Entrant, compare};
 pub use config::{Choices, Config, InputLayer};
 pub use cross_validation::{CrossValidated, OverFolds};
 pub use dkp::Registry;
+pub use dkp::train::Step;
 pub use dkp_report::Better;
 pub use dkp_table::{ReadOptions, Table, Values};
 pub use effort::Effort;

@@ -1,0 +1,6 @@
+"""Deep kernel processes: Bayesian models for tables that know what they do not know."""
+
+from ._dkp import __version__
+from ._estimators import DeepKernelClassifier, DeepKernelRegressor
+
+__all__ = ["DeepKernelClassifier", "DeepKernelRegressor", "__version__"]

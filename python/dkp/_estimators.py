@@ -1,0 +1,691 @@
+"""scikit-learn estimators: thin classes over the library."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from . import _columns, _dkp
+from ._progress import Progress
+
+#: Settings of the library's model that are handed on as they are.
+_CHOICES = (
+    "effort family posterior layers width likelihood input_layer inducing scale_features share_noise steps draws batch "
+    "rate rate_warm_up decay_from last_rate kl_warm_up temperature start_steps delta gamma input_delta input_gamma"
+).split()
+
+_PARAMETERS = """
+    Parameters
+    ----------
+    effort : {'quick', 'normal', 'best'}, default='normal'
+        How much work the fit is worth: sizes that are not given follow from it.
+    family : str, default='diwp' for numbers, 'nngp' for classes
+        The family of models: 'diwp', 'nngp', 'dgp', 'linear_dgp' or 'dwp'.
+    posterior : str, default: the family's first
+        The family's posterior, by name.
+    layers : int, default=1
+        Hidden layers.
+    kernel : str or list of str, default='sqexp'
+        A kernel, for all layers or one for each hidden layer and the output. Where it is not given, classifiers choose.
+    width : int, optional
+        Features of a deep Gaussian process's layers, or the width of a deep Wishart process's.
+    likelihood : str, default='auto'
+        How targets scatter.
+    input_layer : {'fixed', 'omega', 'gram'}, optional
+        What the input layer draws.
+    inducing, steps, draws, batch : int, optional
+        Inducing points, steps of training, posterior draws and rows a step.
+    scale_features, share_noise : bool, optional
+        Whether each feature has a learned scale, and whether outputs share the noise of their pseudo-targets.
+    rate, decay_from, last_rate, temperature : float, optional
+        The learning rate and its course, and the weight of divergences in training.
+    rate_warm_up, kl_warm_up, start_steps : int, optional
+        Steps over which the rate rises and divergences come to count, and those of the limit that is trained first.
+    delta, gamma, input_delta, input_gamma : float, optional
+        Where concentrations start.
+    parameters : dict, optional
+        Values at which parameters start, by name.
+    freeze : list of str, optional
+        Parameters that stay as they start.
+    tie : dict, optional
+        Parameters that share the values of others, by name.
+    scaling : {'own', 'shared', 'ranks'}, optional
+        In which scale the model sees features.
+    holdout : float, default=0.0
+        The share of rows that is held out and judged when training has ended (`evaluation_`).
+    prediction_draws : int, default=50
+        Posterior draws for predictions.
+    callback : callable, optional
+        Is called with a dictionary at every step: phase, what, step, steps and bound.
+    verbose : bool, default=False
+        Whether progress is shown.
+    n_jobs : int, optional
+        Threads; by default all cores. They change no bit of any result.
+    random_state : int or RandomState, optional
+        The seed; without one it is 0, so that the same data give the same model.
+"""
+
+_ATTRIBUTES = """
+    Attributes
+    ----------
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X had any.
+    partial_ : bool
+        Whether the fit was interrupted: then the model is what had been learned by then.
+    bound_ : dict
+        The bound in nats a row, with its parts.
+    feature_relevance_ : ndarray
+        For each column, its share of what matters.
+    history_ : dict of ndarray
+        The course of training.
+    evaluation_ : dict or None
+        Metrics of the rows that were held out.
+"""
+
+
+class _DeepKernel(BaseEstimator):
+    """What both estimators share."""
+
+    _task: str
+
+    def __init__(
+        self,
+        *,
+        effort: str | None = None,
+        family: str | None = None,
+        posterior: str | None = None,
+        layers: int | None = None,
+        kernel: str | Sequence[str] | None = None,
+        width: int | None = None,
+        likelihood: str | None = None,
+        input_layer: str | None = None,
+        inducing: int | None = None,
+        scale_features: bool | None = None,
+        share_noise: bool | None = None,
+        steps: int | None = None,
+        draws: int | None = None,
+        batch: int | None = None,
+        rate: float | None = None,
+        rate_warm_up: int | None = None,
+        decay_from: float | None = None,
+        last_rate: float | None = None,
+        kl_warm_up: int | None = None,
+        temperature: float | None = None,
+        start_steps: int | None = None,
+        delta: float | None = None,
+        gamma: float | None = None,
+        input_delta: float | None = None,
+        input_gamma: float | None = None,
+        parameters: dict[str, float] | None = None,
+        freeze: Sequence[str] | None = None,
+        tie: dict[str, str] | None = None,
+        scaling: str | None = None,
+        holdout: float = 0.0,
+        prediction_draws: int = 50,
+        callback: Callable[[dict[str, Any]], Any] | None = None,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.effort = effort
+        self.family = family
+        self.posterior = posterior
+        self.layers = layers
+        self.kernel = kernel
+        self.width = width
+        self.likelihood = likelihood
+        self.input_layer = input_layer
+        self.inducing = inducing
+        self.scale_features = scale_features
+        self.share_noise = share_noise
+        self.steps = steps
+        self.draws = draws
+        self.batch = batch
+        self.rate = rate
+        self.rate_warm_up = rate_warm_up
+        self.decay_from = decay_from
+        self.last_rate = last_rate
+        self.kl_warm_up = kl_warm_up
+        self.temperature = temperature
+        self.start_steps = start_steps
+        self.delta = delta
+        self.gamma = gamma
+        self.input_delta = input_delta
+        self.input_gamma = input_gamma
+        self.parameters = parameters
+        self.freeze = freeze
+        self.tie = tie
+        self.scaling = scaling
+        self.holdout = holdout
+        self.prediction_draws = prediction_draws
+        self.callback = callback
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # what the library needs
+
+    def _settings(self, targets: list[str], seed: int) -> str:
+        model: dict[str, Any] = {name: _plain(getattr(self, name)) for name in _CHOICES if getattr(self, name) is not None}
+        if self.kernel is not None:
+            model["kernel"] = [self.kernel] if isinstance(self.kernel, str) else list(self.kernel)
+        model["set"] = [f"{name}={value}" for name, value in (self.parameters or {}).items()]
+        model["freeze"] = list(self.freeze or [])
+        model["tie"] = [f"{name}={other}" for name, other in (self.tie or {}).items()]
+        model["seed"] = seed
+        table: dict[str, Any] = {"target": targets, "task": self._task, "holdout": _plain(self.holdout)}
+        if self.scaling is not None:
+            table["scaling"] = self.scaling
+        return json.dumps({"table": table, "model": model})
+
+    def _threads(self) -> int:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        if self.n_jobs is None:
+            return cores
+        return max(1, cores + 1 + self.n_jobs) if self.n_jobs < 0 else self.n_jobs
+
+    def _given(self, X: Any, *, reset: bool) -> list[_columns.Column]:
+        if _columns.is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if X.shape[0] == 0:
+                raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+            columns = _columns.of_frame(X)
+            for name, kind, values in columns:
+                if kind == "numbers" and np.isinf(values).any():
+                    raise ValueError(f"Input X contains infinity: column {name!r}")
+            return columns
+        least = 2 if reset else 1
+        array = validate_data(
+            self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=least
+        )
+        columns = _columns.of_array(array)
+        if hasattr(self, "feature_names_in_"):
+            names = [str(name) for name in self.feature_names_in_]
+            columns = [(name, kind, values) for name, (_, kind, values) in zip(names, columns, strict=True)]
+        return columns
+
+    def _fit(self, targets: list[_columns.Column], columns: list[_columns.Column]) -> None:
+        taken = {name for name, _, _ in columns}
+        named = []
+        for name, kind, values in targets:
+            while name in taken:
+                name = f"{name}_"
+            taken.add(name)
+            named.append((name, kind, values))
+        settings = self._settings([name for name, _, _ in named], _seed(self.random_state))
+        watch = _watch(self.callback, Progress() if self.verbose else None)
+        model, interrupted = _dkp.fit(columns + named, settings, self._threads(), watch)
+        if model is not None:
+            self.model_ = model
+            self.partial_ = interrupted is not None
+        if interrupted is not None:
+            raise interrupted
+
+    def _predicted(self, X: Any, quantiles: Sequence[float] = ()) -> NDArray[np.float64]:
+        check_is_fitted(self, "model_")
+        columns = self._given(X, reset=False)
+        return self.model_.predict(columns, list(quantiles), int(self.prediction_draws), 0, self._threads())
+
+    # what was learned
+
+    def _card(self) -> dict[str, Any]:
+        check_is_fitted(self, "model_")
+        card: dict[str, Any] = json.loads(self.model_.card())
+        return card
+
+    @property
+    def bound_(self) -> dict[str, Any] | None:
+        """The bound in nats a row, with its parts; None after an interruption."""
+        bound: dict[str, Any] | None = self._card()["bound"]
+        return bound
+
+    @property
+    def evaluation_(self) -> dict[str, Any] | None:
+        """Metrics of the rows that were held out, if there were any."""
+        evaluation: dict[str, Any] | None = self._card()["evaluation"]
+        return evaluation
+
+    @property
+    def feature_relevance_(self) -> NDArray[np.float64]:
+        """For each column, its share of what matters; 0 where a column was left out."""
+        check_is_fitted(self, "model_")
+        names = getattr(self, "feature_names_in_", None)
+        names = [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        shares = dict(self.model_.relevance())
+        return np.array([shares.get(name, 0.0) for name in names])
+
+    @property
+    def history_(self) -> dict[str, NDArray[np.float64]]:
+        """The course of training: arrays by name, of which `step` is one."""
+        check_is_fitted(self, "model_")
+        return self.model_.history()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file that the `dkp` command reads.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        """
+        check_is_fitted(self, "model_")
+        self.model_.save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Any:
+        """Read a model file, as the `dkp` command writes it too.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        estimator
+            A fitted estimator.
+        """
+        model = _dkp.Model.load(path)
+        if (model.labels() is None) == (cls._task == "classification"):
+            other = "DeepKernelRegressor" if model.labels() is None else "DeepKernelClassifier"
+            raise ValueError(f"{path}: this is a model for {other}")
+        estimator = cls()
+        estimator.model_, estimator.partial_ = model, False
+        columns = [name for name, _ in json.loads(model.card())["encoder"]["columns"]]
+        estimator.feature_names_in_ = np.array(columns, dtype=object)
+        estimator.n_features_in_ = len(columns)
+        estimator._loaded()
+        return estimator
+
+    def report(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The report: one page of HTML with the pictures of the model.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            A file to write it to.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        check_is_fitted(self, "model_")
+        page = self.model_.report()
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+        return page
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        if not hasattr(self, "model_"):
+            bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+            return bundle
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "model_"):
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        page = html.escape(self.report(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
+
+    def _loaded(self) -> None:
+        """Sets what is known of targets from the model alone."""
+
+
+class DeepKernelRegressor(RegressorMixin, _DeepKernel):
+    __doc__ = f"""Deep kernel processes for numbers: one target, or several together.
+
+    Columns may be numbers, truth values, dates, text or categories, and values may be missing; of several targets too.
+{_PARAMETERS}{_ATTRIBUTES}
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dkp import DeepKernelRegressor
+    >>> x = np.linspace(0, 6, 60)[:, None]
+    >>> model = DeepKernelRegressor(effort="quick", steps=200).fit(x, np.sin(x[:, 0]))
+    >>> mean, std = model.predict([[1.5], [30.0]], return_std=True)
+    >>> bool(abs(mean[0] - 1) < 0.1 and std[0] < std[1])
+    True
+    """
+
+    _task = "regression"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> DeepKernelRegressor:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            What is to be predicted. Of several targets some may be NaN.
+
+        Returns
+        -------
+        DeepKernelRegressor
+            Itself, fitted. After Ctrl-C it is what had been learned by then, and KeyboardInterrupt is raised.
+        """
+        _check_given(self, y)
+        columns = self._given(X, reset=True)
+        names = _target_names(y)
+        values = check_array(
+            y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self, ensure_all_finite="allow-nan"
+        )
+        if values.ndim > 2:
+            raise ValueError(f"y should have one or two dimensions, got {values.ndim}")
+        if values.ndim == 1 and np.isnan(values).any():
+            raise ValueError("Input y contains NaN.")
+        self._single = values.ndim == 1
+        values = values.reshape(len(values), -1)
+        check_consistent_length(X, values)
+        if names is None:
+            names = ["y"] if values.shape[1] == 1 else [f"y{i}" for i in range(values.shape[1])]
+        self._fit([(name, "numbers", values[:, i]) for i, name in enumerate(names)], columns)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The mean of the prediction for each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        return_std : bool, default=False
+            Whether the standard deviation is returned too: of what the model does not know and of noise.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_targets), or two of them
+            Means, and standard deviations.
+        """
+        predicted = self._by_target(X)
+        mean = self._shaped(predicted[:, :, 0])
+        return (mean, self._shaped(predicted[:, :, 1])) if return_std else mean
+
+    def predict_parts(self, X: Any) -> tuple[Any, Any, Any]:
+        """Mean, and the standard deviations of what the model does not know and of noise.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        tuple of three ndarray
+            Means and deviations.
+        """
+        predicted = self._by_target(X)
+        mean, model, noise = (self._shaped(predicted[:, :, i]) for i in (0, 2, 3))
+        return mean, model, noise
+
+    def predict_quantiles(self, X: Any, q: ArrayLike) -> NDArray[np.float64]:
+        """Values below which the target is with given probabilities.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        q : array-like of shape (n_quantiles,)
+            Probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
+            Quantiles.
+        """
+        quantiles = [float(p) for p in np.atleast_1d(np.asarray(q, dtype=np.float64))]
+        predicted = self._by_target(X, quantiles)[:, :, 4:]
+        return predicted[:, 0] if self._single else predicted
+
+    def log_density(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """The logarithm of the density of what was observed; of several targets together, without those that are NaN.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            What was observed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In nats.
+        """
+        check_is_fitted(self, "model_")
+        columns = self._given(X, reset=False)
+        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite="allow-nan")
+        values = np.ascontiguousarray(values.reshape(len(values), -1))
+        check_consistent_length(X, values)
+        targets = len(self.model_.targets())
+        if values.shape[1] != targets:
+            raise ValueError(f"y has {values.shape[1]} columns, but {targets} are predicted")
+        return self.model_.log_density(columns, values, int(self.prediction_draws), 0, self._threads())
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
+        """Targets drawn from the posterior, jointly for the rows given.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows, at most 5,000.
+        n_samples : int, default=1
+            Draws.
+        random_state : int or RandomState, default=0
+            The seed.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_samples) or (n_rows, n_targets, n_samples)
+            The draws.
+        """
+        check_is_fitted(self, "model_")
+        columns = self._given(X, reset=False)
+        drawn = np.moveaxis(self.model_.sample(columns, int(n_samples), _seed(random_state), self._threads()), 0, -1)
+        return drawn[:, 0] if self._single else drawn
+
+    def _by_target(self, X: Any, quantiles: Sequence[float] = ()) -> NDArray[np.float64]:
+        predicted = self._predicted(X, quantiles)
+        return predicted.reshape(len(predicted), -1, 4 + len(quantiles))
+
+    def _shaped(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.ascontiguousarray(values[:, 0] if self._single else values)
+
+    def _loaded(self) -> None:
+        self._single = len(self.model_.targets()) == 1
+
+
+class DeepKernelClassifier(ClassifierMixin, _DeepKernel):
+    __doc__ = f"""Deep kernel processes for classes.
+
+    Columns may be numbers, truth values, dates, text or categories, and values may be missing.
+{_PARAMETERS}{_ATTRIBUTES}    classes_ : ndarray
+        The classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dkp import DeepKernelClassifier
+    >>> x = np.linspace(-1, 1, 80)[:, None]
+    >>> model = DeepKernelClassifier(effort="quick", steps=100).fit(x, np.where(x[:, 0] > 0, "right", "left"))
+    >>> model.predict([[-0.7], [0.7]]).tolist()
+    ['left', 'right']
+    """
+
+    _task = "classification"
+
+    def fit(self, X: Any, y: Any) -> DeepKernelClassifier:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        DeepKernelClassifier
+            Itself, fitted. After Ctrl-C it is what had been learned by then, and KeyboardInterrupt is raised.
+        """
+        _check_given(self, y)
+        columns = self._given(X, reset=True)
+        names = _target_names(y) or ["y"]
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        check_consistent_length(X, labels)
+        self.classes_, index = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class only, {self.classes_[0]!r}: there is nothing to learn")
+        texts = _dkp.names_of_categories(*_columns.of_values(self.classes_))
+        self._fit([(names[0], "categories", [texts[i] for i in index])], columns)
+        self._places(texts)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return self._predicted(X)[:, self._order]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+        """
+        best = np.argmax(self.predict_proba(X), axis=1)
+        classes: NDArray[Any] = self.classes_[best]
+        return classes
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+    def log_density(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """The logarithm of the probability of what was observed.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In nats; minus infinity for a class that was not learned.
+        """
+        probabilities = self.predict_proba(X)
+        labels = column_or_1d(y)
+        check_consistent_length(X, labels)
+        place = {label: i for i, label in enumerate(self.classes_.tolist())}
+        with np.errstate(divide="ignore"):
+            known = [probabilities[n, place[v]] if v in place else 0.0 for n, v in enumerate(labels.tolist())]
+            return np.log(known)
+
+    def _places(self, texts: list[str]) -> None:
+        labels = self.model_.labels() or []
+        self._order = [labels.index(text) for text in texts]
+
+    def _loaded(self) -> None:
+        labels = self.model_.labels() or []
+        try:
+            numbers = np.array([float(label) for label in labels])
+            self.classes_ = numbers.astype(np.int64) if np.all(numbers == np.floor(numbers)) else numbers
+        except ValueError:
+            self.classes_ = np.array([label == "true" for label in labels] if labels == ["false", "true"] else labels)
+        self._order = list(range(len(labels)))
+
+
+def _check_given(estimator: BaseEstimator, y: Any) -> None:
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+
+
+def _target_names(y: Any) -> list[str] | None:
+    """The names of y, if it is of a data frame."""
+    if _columns.is_frame(y):
+        return [str(name) for name in y.columns]
+    name = getattr(y, "name", None)
+    return [name] if isinstance(name, str) and name else None
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy scalar as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (np.random.RandomState, np.random.Generator)):
+        draw = random_state.randint if isinstance(random_state, np.random.RandomState) else random_state.integers
+        return int(draw(2**31 - 1))
+    return int(random_state)
+
+
+def _watch(callback: Any, progress: Progress | None) -> Any:
+    if callback is None and progress is None:
+        return None
+
+    def watch(event: dict[str, Any]) -> None:
+        if progress is not None:
+            progress(event)
+        if callback is not None:
+            callback(event)
+
+    return watch
+
+
+__all__ = ["DeepKernelClassifier", "DeepKernelRegressor"]
