@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 
 from . import _columns, _dkp
 from ._progress import Progress
+from ._seed import seed
 
 #: Settings of the library's model that are handed on as they are.
 _CHOICES = (
@@ -189,14 +190,14 @@ class _DeepKernel(BaseEstimator):
 
     # what the library needs
 
-    def _settings(self, targets: list[str], seed: int) -> str:
+    def _settings(self, targets: list[str]) -> str:
         model: dict[str, Any] = {name: _plain(getattr(self, name)) for name in _CHOICES if getattr(self, name) is not None}
         if self.kernel is not None:
             model["kernel"] = [self.kernel] if isinstance(self.kernel, str) else list(self.kernel)
         model["set"] = [f"{name}={value}" for name, value in (self.parameters or {}).items()]
         model["freeze"] = list(self.freeze or [])
         model["tie"] = [f"{name}={other}" for name, other in (self.tie or {}).items()]
-        model["seed"] = seed
+        model["seed"] = seed(self.random_state)
         table: dict[str, Any] = {"target": targets, "task": self._task, "holdout": _plain(self.holdout)}
         if self.scaling is not None:
             table["scaling"] = self.scaling
@@ -236,7 +237,7 @@ class _DeepKernel(BaseEstimator):
                 name = f"{name}_"
             taken.add(name)
             named.append((name, kind, values))
-        settings = self._settings([name for name, _, _ in named], _seed(self.random_state))
+        settings = self._settings([name for name, _, _ in named])
         watch = _watch(self.callback, Progress() if self.verbose else None)
         model, interrupted = _dkp.fit(columns + named, settings, self._threads(), watch)
         if model is not None:
@@ -283,6 +284,27 @@ class _DeepKernel(BaseEstimator):
         """The course of training: arrays by name, of which `step` is one."""
         check_is_fitted(self, "model_")
         return self.model_.history()
+
+    def posterior_grams(self, n_samples: int = 1, random_state: Any = None) -> tuple[list[NDArray[np.float64]], Any]:
+        """Gram matrices at the inducing points, drawn from the posterior.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Draws.
+        random_state : int or RandomState, optional
+            The seed, 0 by default.
+
+        Returns
+        -------
+        grams : list of ndarray of shape (n_samples, n_inducing, n_inducing)
+            Of the input, and of each hidden layer after its process.
+        omega : ndarray of shape (n_samples, n_encoded, n_encoded) or None
+            The matrix that mixes the encoded features, where the input layer draws it.
+        """
+        check_is_fitted(self, "model_")
+        drawn = self.model_.posterior_grams(int(n_samples), seed(random_state))
+        return drawn["grams"], drawn["omega"]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file that the `dkp` command reads.
@@ -512,7 +534,7 @@ class DeepKernelRegressor(RegressorMixin, _DeepKernel):
         """
         check_is_fitted(self, "model_")
         columns = self._given(X, reset=False)
-        drawn = np.moveaxis(self.model_.sample(columns, int(n_samples), _seed(random_state), self._threads()), 0, -1)
+        drawn = np.moveaxis(self.model_.sample(columns, int(n_samples), seed(random_state), self._threads()), 0, -1)
         return drawn[:, 0] if self._single else drawn
 
     def _by_target(self, X: Any, quantiles: Sequence[float] = ()) -> NDArray[np.float64]:
@@ -664,15 +686,6 @@ def _target_names(y: Any) -> list[str] | None:
 def _plain(value: Any) -> Any:
     """A NumPy scalar as Python's own."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _seed(random_state: Any) -> int:
-    if random_state is None:
-        return 0
-    if isinstance(random_state, (np.random.RandomState, np.random.Generator)):
-        draw = random_state.randint if isinstance(random_state, np.random.RandomState) else random_state.integers
-        return int(draw(2**31 - 1))
-    return int(random_state)
 
 
 def _watch(callback: Any, progress: Progress | None) -> Any:
