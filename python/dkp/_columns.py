@@ -18,6 +18,10 @@ def is_frame(x: Any) -> bool:
 
 def of_frame(frame: Any) -> list[Column]:
     """The columns of a data frame."""
+    names = [str(name) for name in frame.columns]
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise ValueError(f"two columns are named {twice!r}: rename one")
     return [(str(name), *_of_series(frame[name])) for name in frame.columns]
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibrationDisplay
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -181,6 +182,11 @@ def test_scikit_learns_tools():
     assert search.fit(x, y).best_score_ > 0.8
     logs = TransformedTargetRegressor(model, func=np.log, inverse_func=np.exp).fit(x, np.exp(y))
     assert np.sqrt(np.mean((np.log(logs.predict(x)) - y) ** 2)) < 0.1
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    classifier = DeepKernelClassifier(**QUICK).fit(x, y > 0)
+    display = CalibrationDisplay.from_estimator(classifier, x, y > 0, n_bins=4)
+    assert display.prob_pred.min() < 0.2 and display.prob_pred.max() > 0.8
     parallel = joblib.Parallel(n_jobs=2)(joblib.delayed(clone(model).fit)(x, y) for _ in range(2))
     assert np.array_equal(parallel[0].predict(x), parallel[1].predict(x))
 
@@ -283,8 +289,8 @@ X, Y = waves(30)
         (X[:0], Y[:0], "0 sample"),
         (X[:, :0], Y, "0 feature"),
         (X[0], Y, "1D array"),
-        (pd.DataFrame(X, columns=["a", "a"]), Y, "a"),
-        (pd.DataFrame({"a": [f"text {i}" for i in range(30)], "b": X[:, 0]}), Y, "a"),
+        (pd.DataFrame(X, columns=["a", "a"]), Y, "'a'"),
+        (pd.DataFrame({"a": [f"text {i}" for i in range(30)], "b": X[:, 0]}), Y, "column \"a\""),
         (pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, np.inf, 0)}), Y, "column 'b'"),
         (X, ["a", "b"] * 15, "could not convert"),
     ],

@@ -44,7 +44,7 @@ pub struct Fit {
     /// Threads, or as many as there are cores; they change no bit of any result.
     pub threads: Option<usize>,
     /// Whether a fit that is stopped after a step of the model, and has no folder, ends with what it has learned by then, neither judged nor calibrated
-    /// by rows that it kept, instead of an error.
+    /// by rows that it kept, instead of an error; and one that is stopped later ends as if it had not been.
     pub partial: bool,
 }
 
@@ -224,7 +224,8 @@ impl Fit {
         let mut fitted = Fitted { model, card, tensors, registry: self.registry.clone() };
         let rows = held_out.as_ref().map_or(0, Dataset::points);
         let folder = run.as_ref().map(|run| run.folder().to_path_buf());
-        let mut judging = |done| match watch(Moment::Judge { done, rows }) {
+        let whole = self.partial && run.is_none();
+        let mut judging = |done| match watch(Moment::Judge { done, rows }) || whole {
             true => Ok(()),
             false => Err(Error::Stopped { step: options.steps, folder: folder.clone() }),
         };

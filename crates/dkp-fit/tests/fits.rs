@@ -327,6 +327,9 @@ fn a_fit_is_watched_and_can_be_stopped() {
     let in_start = &mut |moment: Moment<'_>| !matches!(moment, Moment::Start { .. });
     assert!(partial.train(partial.prepare(&prices(), None).unwrap(), in_start).is_err());
     assert_eq!(bits(&half.predict(&prices(), 5, 0).unwrap()).len(), 3 * ROWS);
+    let in_judgement = &mut |moment: Moment<'_>| !matches!(moment, Moment::Judge { .. });
+    let whole = partial.train(partial.prepare(&prices(), None).unwrap(), in_judgement).unwrap();
+    assert!(whole.card.bound.is_some() && whole.card.evaluation.is_some());
 }
 
 /// Rows drawn jointly have the moments of predictions, in the target's units; classes have probabilities instead.
