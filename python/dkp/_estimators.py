@@ -210,15 +210,25 @@ class _DeepKernel(BaseEstimator):
         return max(1, cores + 1 + self.n_jobs) if self.n_jobs < 0 else self.n_jobs
 
     def _given(self, X: Any, *, reset: bool) -> list[_columns.Column]:
+        if reset:
+            # whatever goes wrong, an earlier model is gone
+            for name in ("model_", "partial_", "_loaded_names"):
+                self.__dict__.pop(name, None)
         if _columns.is_frame(X):
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            if not hasattr(self, "_loaded_names"):
+                validate_data(self, X, reset=reset, skip_check_array=True)
             if X.shape[0] == 0:
                 raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
             columns = _columns.of_frame(X)
             for name, kind, values in columns:
                 if kind == "numbers" and np.isinf(values).any():
                     raise ValueError(f"Input X contains infinity: column {name!r}")
-            return columns
+            if hasattr(self, "_loaded_names") or hasattr(self, "feature_names_in_"):
+                return columns
+            # names that are no texts are none
+            return [(f"x{i}", kind, values) for i, (_, kind, values) in enumerate(columns)]
+        if isinstance(X, (list, tuple)) and np.asarray(X).dtype.kind in "US":
+            X = np.array(X, dtype=object)
         least = 2 if reset else 1
         array = validate_data(
             self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=least
@@ -244,12 +254,17 @@ class _DeepKernel(BaseEstimator):
             self.model_ = model
             self.partial_ = interrupted is not None
         if interrupted is not None:
-            raise interrupted
+            try:
+                raise interrupted
+            finally:
+                # the exception's traceback would keep the data
+                del interrupted, columns, named, targets
 
     def _predicted(self, X: Any, quantiles: Sequence[float] = ()) -> NDArray[np.float64]:
         check_is_fitted(self, "model_")
         columns = self._given(X, reset=False)
-        return self.model_.predict(columns, list(quantiles), int(self.prediction_draws), 0, self._threads())
+        draws = _count("prediction_draws", self.prediction_draws, 100_000)
+        return self.model_.predict(columns, list(quantiles), draws, 0, self._threads())
 
     # what was learned
 
@@ -274,9 +289,13 @@ class _DeepKernel(BaseEstimator):
     def feature_relevance_(self) -> NDArray[np.float64]:
         """For each column, its share of what matters; 0 where a column was left out."""
         check_is_fitted(self, "model_")
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
-        shares = dict(self.model_.relevance())
+        if hasattr(self, "_loaded_names"):
+            names = self._loaded_names
+        elif hasattr(self, "feature_names_in_"):
+            names = [str(name) for name in self.feature_names_in_]
+        else:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
+        shares = dict(self.model_.relevance(self._threads()))
         return np.array([shares.get(name, 0.0) for name in names])
 
     @property
@@ -303,7 +322,8 @@ class _DeepKernel(BaseEstimator):
             The matrix that mixes the encoded features, where the input layer draws it.
         """
         check_is_fitted(self, "model_")
-        drawn = self.model_.posterior_grams(int(n_samples), seed(random_state))
+        draws = _count("n_samples", n_samples, 10_000)
+        drawn = self.model_.posterior_grams(draws, seed(random_state), self._threads())
         return drawn["grams"], drawn["omega"]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -337,9 +357,8 @@ class _DeepKernel(BaseEstimator):
             raise ValueError(f"{path}: this is a model for {other}")
         estimator = cls()
         estimator.model_, estimator.partial_ = model, False
-        columns = [name for name, _ in json.loads(model.card())["encoder"]["columns"]]
-        estimator.feature_names_in_ = np.array(columns, dtype=object)
-        estimator.n_features_in_ = len(columns)
+        # columns are found by name; a file does not say which others there were
+        estimator._loaded_names = [name for name, _ in json.loads(model.card())["encoder"]["columns"]]
         estimator._loaded()
         return estimator
 
@@ -357,7 +376,7 @@ class _DeepKernel(BaseEstimator):
             The page.
         """
         check_is_fitted(self, "model_")
-        page = self.model_.report()
+        page = self.model_.report(self._threads())
         if path is not None:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(page)
@@ -513,7 +532,8 @@ class DeepKernelRegressor(RegressorMixin, _DeepKernel):
         targets = len(self.model_.targets())
         if values.shape[1] != targets:
             raise ValueError(f"y has {values.shape[1]} columns, but {targets} are predicted")
-        return self.model_.log_density(columns, values, int(self.prediction_draws), 0, self._threads())
+        draws = _count("prediction_draws", self.prediction_draws, 100_000)
+        return self.model_.log_density(columns, values, draws, 0, self._threads())
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
         """Targets drawn from the posterior, jointly for the rows given.
@@ -534,7 +554,8 @@ class DeepKernelRegressor(RegressorMixin, _DeepKernel):
         """
         check_is_fitted(self, "model_")
         columns = self._given(X, reset=False)
-        drawn = np.moveaxis(self.model_.sample(columns, int(n_samples), seed(random_state), self._threads()), 0, -1)
+        draws = _count("n_samples", n_samples, 100_000)
+        drawn = np.moveaxis(self.model_.sample(columns, draws, seed(random_state), self._threads()), 0, -1)
         return drawn[:, 0] if self._single else drawn
 
     def _by_target(self, X: Any, quantiles: Sequence[float] = ()) -> NDArray[np.float64]:
@@ -591,9 +612,8 @@ class DeepKernelClassifier(ClassifierMixin, _DeepKernel):
         self.classes_, index = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class only, {self.classes_[0]!r}: there is nothing to learn")
-        texts = _dkp.names_of_categories(*_columns.of_values(self.classes_))
-        self._fit([(names[0], "categories", [texts[i] for i in index])], columns)
-        self._places(texts)
+        self._labels = _dkp.labels_of_classes(*_columns.of_values(self.classes_))
+        self._fit([(names[0], "categories", [self._labels[i] for i in index])], columns)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -609,7 +629,11 @@ class DeepKernelClassifier(ClassifierMixin, _DeepKernel):
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`.
         """
-        return self._predicted(X)[:, self._order]
+        predicted = self._predicted(X)
+        known = self.model_.labels() or []
+        # a class whose rows were all held out has no probability
+        none = np.zeros(len(predicted))
+        return np.column_stack([predicted[:, known.index(l)] if l in known else none for l in self._labels])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row.
@@ -651,13 +675,9 @@ class DeepKernelClassifier(ClassifierMixin, _DeepKernel):
         labels = column_or_1d(y)
         check_consistent_length(X, labels)
         place = {label: i for i, label in enumerate(self.classes_.tolist())}
+        known = [probabilities[n, place[v]] if v in place else 0.0 for n, v in enumerate(labels.tolist())]
         with np.errstate(divide="ignore"):
-            known = [probabilities[n, place[v]] if v in place else 0.0 for n, v in enumerate(labels.tolist())]
             return np.log(known)
-
-    def _places(self, texts: list[str]) -> None:
-        labels = self.model_.labels() or []
-        self._order = [labels.index(text) for text in texts]
 
     def _loaded(self) -> None:
         labels = self.model_.labels() or []
@@ -666,7 +686,15 @@ class DeepKernelClassifier(ClassifierMixin, _DeepKernel):
             self.classes_ = numbers.astype(np.int64) if np.all(numbers == np.floor(numbers)) else numbers
         except ValueError:
             self.classes_ = np.array([label == "true" for label in labels] if labels == ["false", "true"] else labels)
-        self._order = list(range(len(labels)))
+        self._labels = labels
+
+
+def _count(name: str, value: Any, most: int) -> int:
+    """A number of draws."""
+    count = int(value)
+    if not 1 <= count <= most:
+        raise ValueError(f"{name} must be from 1 to {most}")
+    return count
 
 
 def _check_given(estimator: BaseEstimator, y: Any) -> None:

@@ -15,4 +15,7 @@ def seed(random_state: Any) -> int:
         return int(random_state.randint(2**31 - 1))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
-    return int(random_state)
+    value = int(random_state)
+    if not 0 <= value < 2**64:
+        raise ValueError("random_state must be from 0 to 2**64 - 1")
+    return value

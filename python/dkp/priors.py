@@ -94,5 +94,11 @@ def draw(
     """
     x = check_array(X, dtype=np.float64, input_name="X")
     values = None if parameters is None else [float(p) for p in parameters]
+    if not 0 <= layers <= 50:
+        raise ValueError("layers must be from 0 to 50")
+    if not 1 <= functions <= 100_000:
+        raise ValueError("functions must be from 1 to 100000")
+    if width is not None and not 1 <= width <= 100_000:
+        raise ValueError("width must be from 1 to 100000")
     drawn = _dkp.draw_prior(family, x, kernel, values, layers, delta, width, functions, seed(random_state))
     return PriorDraw(drawn["grams"], drawn["kernels"], drawn["functions"])

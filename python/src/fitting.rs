@@ -3,13 +3,13 @@
 use crate::columns::{Given, table};
 use crate::model::Model;
 use crate::raised;
-use dkp_fit::{Error, Fit, Fitted, Moment, Trial};
+use dkp_fit::{Error, Fit, Fitted, Moment, Trial, on_threads};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 /// Between looks for Ctrl-C.
@@ -72,11 +72,12 @@ pub fn fit(
     threads: usize,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<(Option<Model>, Option<PyErr>)> {
-    let table = table(&columns)?;
+    let table = table(&columns, &[])?;
     let config = serde_json::from_str(settings).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let fit = Fit { config, threads: Some(threads), partial: true, ..Fit::default() };
     let stop = Arc::new(AtomicBool::new(false));
-    let (events, mut seen) = channel();
+    // training waits for those who watch
+    let (events, mut seen) = sync_channel(1);
     let (told, stopped) = (watch.is_some(), stop.clone());
     let fitting =
         std::thread::Builder::new().stack_size(STACK).spawn(move || run(&fit, table, told, &events, &stopped))?;
@@ -102,6 +103,9 @@ pub fn fit(
             }
         } else if matches!(event, Err(RecvTimeoutError::Disconnected)) {
             break;
+        } else {
+            // a second Ctrl-C says nothing new
+            let _ = py.check_signals();
         }
     }
     let fitted = py.detach(|| fitting.join()).map_err(|_| PyRuntimeError::new_err("the fit ended by a panic"))?;
@@ -116,10 +120,10 @@ fn run(
     fit: &Fit,
     table: dkp_table::Table,
     told: bool,
-    events: &Sender<Event>,
+    events: &SyncSender<Event>,
     stop: &AtomicBool,
 ) -> Result<Fitted, Error> {
-    let prepared = fit.prepare(&table, None)?;
+    let prepared = on_threads(fit.threads, || fit.prepare(&table, None))?;
     drop(table);
     let log_unit = prepared.card.log_unit();
     let watch = &mut |moment: Moment<'_>| {

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 fn _dkp(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<model::Model>()?;
-    module.add_function(wrap_pyfunction!(columns::names_of_categories, module)?)?;
+    module.add_function(wrap_pyfunction!(columns::labels_of_classes, module)?)?;
     module.add_function(wrap_pyfunction!(priors::prior_families, module)?)?;
     module.add_function(wrap_pyfunction!(priors::draw_prior, module)?)?;
     module.add_function(wrap_pyfunction!(fitting::fit, module)?)

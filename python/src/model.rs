@@ -65,7 +65,7 @@ impl Model {
             let own: Vec<&[f64]> = columns.iter().skip(usize::from(of_classes)).map(|c| numbers(&c.1)).collect();
             (0..p.rows()).flat_map(|row| own.iter().map(move |c| c[row])).collect::<Vec<f64>>()
         };
-        let table = table(&columns)?;
+        let table = table(&columns, &self.fitted.card.na)?;
         let values = self.predicted(py, &table, (draws, seed, threads), block)?.concat();
         let card = &self.fitted.card;
         let width = card.labels().map_or(card.targets.count() * (4 + quantiles.len()), <[String]>::len);
@@ -83,7 +83,7 @@ impl Model {
         seed: u64,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (table, y) = (table(&columns)?, rows(&y));
+        let (table, y) = (table(&columns, &self.fitted.card.na)?, rows(&y));
         let block = |p: &Predictions, first: usize| {
             (0..p.rows()).map(|row| p.log_density(row, &y[first + row])).collect::<Vec<f64>>()
         };
@@ -100,7 +100,7 @@ impl Model {
         seed: u64,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-        let table = table(&columns)?;
+        let table = table(&columns, &self.fitted.card.na)?;
         let drawn = py.detach(|| on_threads(Some(threads), || self.fitted.sample(&table, draws, seed)));
         let (values, targets) = (drawn.map_err(raised)?.concat(), self.fitted.card.targets.count());
         let rows = values.len() / (draws * targets).max(1);
@@ -129,8 +129,8 @@ impl Model {
     }
 
     /// Columns with their shares of what matters, the greatest first.
-    fn relevance(&self) -> PyResult<Vec<(String, f64)>> {
-        self.fitted.relevance().map_err(raised)
+    fn relevance(&self, py: Python<'_>, threads: usize) -> PyResult<Vec<(String, f64)>> {
+        py.detach(|| on_threads(Some(threads), || self.fitted.relevance())).map_err(raised)
     }
 
     /// The course of training.
@@ -154,8 +154,9 @@ impl Model {
     }
 
     /// The report, a page of HTML.
-    fn report(&self) -> PyResult<String> {
-        Ok(dkp_report::html(&self.fitted.report().map_err(raised)?))
+    fn report(&self, py: Python<'_>, threads: usize) -> PyResult<String> {
+        let page = || Ok(dkp_report::html(&self.fitted.report()?));
+        py.detach(|| on_threads(Some(threads), page)).map_err(raised)
     }
 
     /// Writes a model file.

@@ -4,6 +4,7 @@ use crate::model::Model;
 use crate::raised;
 use dkp::Registry;
 use dkp::model::{PriorDraw, PriorFamily, PriorKernel};
+use dkp_fit::on_threads;
 use dkp_tape::random::Key;
 use faer::{Mat, MatRef};
 use numpy::ndarray::{Array2, Array3};
@@ -61,9 +62,15 @@ pub fn draw_prior<'py>(
 #[pymethods]
 impl Model {
     /// Gram matrices at the inducing points drawn from the posterior: of the input and of each hidden layer draws × points × points; and Ω, if the input has one.
-    fn posterior_grams<'py>(&self, py: Python<'py>, draws: usize, seed: u64) -> PyResult<Bound<'py, PyDict>> {
-        let drawn = py.detach(|| self.fitted.model.posterior_draws(draws, Key::new(seed)));
-        let drawn = drawn.map_err(|e| raised(e.into()))?;
+    fn posterior_grams<'py>(
+        &self,
+        py: Python<'py>,
+        draws: usize,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let drawn = || Ok(self.fitted.model.posterior_draws(draws, Key::new(seed))?);
+        let drawn = py.detach(|| on_threads(Some(threads), drawn)).map_err(raised)?;
         let layers = drawn.first().map_or(0, |d| d.grams.len());
         let grams: Vec<_> =
             (0..layers).map(|l| stacked(drawn.iter().map(|d| &d.grams[l]).collect()).into_pyarray(py)).collect();

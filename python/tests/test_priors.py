@@ -53,7 +53,8 @@ def test_posterior_draws_of_gram_matrices():
         (dict(parameters=[1.0]), "parameters|parameter"),
         (dict(delta=-1.0), "δ|delta"),
         (dict(X=np.full((3, 2), np.nan)), "NaN"),
-        (dict(functions=0), ""),
+        (dict(functions=0), "functions must be from 1"),
+        (dict(random_state=-1), "random_state must be from 0"),
     ],
 )
 def test_bad_priors_are_refused(arguments, message):

@@ -1,6 +1,8 @@
 """What people do with the estimators, and what goes wrong."""
 
 import copy
+import decimal
+import json
 import os
 import pathlib
 import pickle
@@ -97,7 +99,7 @@ def test_frames_of_pandas_and_polars_are_the_same_table():
     frame, y = flats()
     model = DeepKernelRegressor(**NUMBERS).fit(frame, y)
     assert list(model.feature_names_in_) == list(frame.columns)
-    notes = " ".join(__import__("json").loads(model.model_.card())["notes"])
+    notes = " ".join(json.loads(model.model_.card())["notes"])
     assert '"town" is text: 3 levels' in notes and '"built" holds dates' in notes and '"area" lacks' in notes
     columns = {
         name: pl.Series(name, [None if pd.isna(v) else v for v in frame[name]]) for name in ["area", "rooms", "lift", "built", "kind"]
@@ -124,7 +126,68 @@ def test_classes_of_any_type(labels):
     assert (model.predict(x) == y).mean() > 0.8
 
 
-@pytest.mark.skipif(not BINARY.exists(), reason=f"{BINARY} is not built")
+def test_labels_keep_their_texts():
+    x, _ = waves(60)
+    for labels in (["01", "02"], ["True", "False"], ["+1", "-1"], [10**16, 10**16 + 2]):
+        y = np.array(labels)[(x[:, 0] > 3).astype(int)]
+        model = DeepKernelClassifier(**QUICK).fit(x, y)
+        assert set(model.predict(x)) == set(labels)
+    with pytest.raises(ValueError, match='classes "1" and "1.0" are one class to a table'):
+        DeepKernelClassifier(**QUICK).fit(x, np.array(["1", "1.0", "2"])[np.arange(60) % 3])
+
+
+def test_columns_of_every_type():
+    rows = 60
+    i = np.arange(rows)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(i * 17, unit="D")
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([None if n % 9 == 2 else n % 13 for n in i], dtype="Int64"),
+            "truth": pd.array([None if n % 9 == 3 else n % 2 == 0 for n in i], dtype="boolean"),
+            "zoned": pd.DatetimeIndex(days).tz_localize("Europe/Berlin"),
+            "wait": pd.to_timedelta(i % 7, unit="min"),
+            "money": [decimal.Decimal(int(n)) / 4 for n in i],
+            "mixed": [["a", 1.0, True][n % 3] for n in i],
+            "day": [d.date() for d in days],
+        }
+    )
+    y = i % 13 + 2.0 * (i % 7)
+    model = DeepKernelRegressor(**NUMBERS).fit(frame, y)
+    whole = model.predict(frame)
+    # a row says the same alone, also where it lacks something
+    for n in (2, 3, 11):
+        assert np.array_equal(model.predict(frame[n : n + 1]), whole[n : n + 1])
+    lacking = frame[:1].assign(day=[None], mixed=[None])
+    assert np.isfinite(model.predict(lacking)).all()
+    rows_of_lists = [["a", 1.0], ["b", float("nan")], ["a", 3.0], ["b", 4.0]] * 10
+    listed = DeepKernelRegressor(**NUMBERS).fit(rows_of_lists, np.arange(40) % 4)
+    assert any("lacks 10 values" in n for n in json.loads(listed.model_.card())["notes"])
+
+
+def test_frames_without_names_are_arrays():
+    x, y = waves()
+    model = DeepKernelRegressor(**NUMBERS).fit(pd.DataFrame(x), y)
+    assert np.array_equal(model.predict(x), model.predict(pd.DataFrame(x)))
+    assert model.feature_relevance_.sum() > 0.99
+
+
+def test_a_loaded_model_finds_its_columns(tmp_path):
+    x, y = waves()
+    frame = pd.DataFrame({"a": x[:, 0], "same": 1.0, "b": x[:, 1], "y": y})
+    model = DeepKernelRegressor(**NUMBERS).fit(frame[["a", "same", "b"]], y)
+    model.save(tmp_path / "m.dkp")
+    loaded = DeepKernelRegressor.load(tmp_path / "m.dkp")
+    assert np.array_equal(loaded.predict(frame), model.predict(frame[["a", "same", "b"]]))
+    assert loaded.feature_relevance_.shape == (2,) and pickle.loads(pickle.dumps(loaded)).predict(frame).shape == y.shape
+    DeepKernelRegressor(**NUMBERS).fit(x, y).save(tmp_path / "x.dkp")
+    assert DeepKernelRegressor.load(tmp_path / "x.dkp").predict(x).shape == y.shape
+    with pytest.raises(ValueError, match="prediction_draws must be from 1 to 100000"):
+        model.set_params(prediction_draws=10**12).predict(frame[["a", "same", "b"]])
+    with pytest.raises(ValueError, match="n_samples must be from 1"):
+        model.sample_y(frame[["a", "same", "b"]], 0)
+
+
+@pytest.mark.skipif(not BINARY.exists() and "DKP_REQUIRE" not in os.environ, reason=f"{BINARY} is not built")
 def test_the_command_and_python_have_the_same_bits(tmp_path):
     x, y = waves()
     frame = pd.DataFrame(x, columns=["a", "b"])
@@ -218,11 +281,19 @@ def test_a_callback_sees_every_step_and_may_end_the_fit():
             raise RuntimeError("enough")
 
     model = DeepKernelRegressor(**dict(NUMBERS, steps=100_000), callback=stop)
-    begun = time.monotonic()
     with pytest.raises(RuntimeError, match="enough"):
         model.fit(x, y)
-    assert model.partial_ and time.monotonic() - begun < 20
+    stopped = [n for n in json.loads(model.model_.card())["notes"] if n.startswith("stopped after step")]
+    assert model.partial_ and stopped[0].split()[3] in ("5", "6", "7", "8")
     assert model.predict(x).shape == (120,) and model.bound_ is None
+    classifier = DeepKernelClassifier(**dict(QUICK, steps=100_000), callback=stop)
+    with pytest.raises(RuntimeError, match="enough"):
+        classifier.fit(x, y > 0)
+    assert classifier.partial_ and classifier.predict_proba(x).shape == (120, 2)
+    # whatever goes wrong, an earlier model is gone
+    with pytest.raises(ValueError):
+        classifier.fit(x * np.inf, y > 0)
+    assert not hasattr(classifier, "model_")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
@@ -253,6 +324,8 @@ def test_threads_and_forks():
     x, y = waves()
     model = DeepKernelRegressor(**NUMBERS).fit(x, y)
     expected = model.predict(x)
+    classifier = DeepKernelClassifier(**QUICK).fit(x, y > 0)
+    probabilities, relevance = classifier.predict_proba(x), model.feature_relevance_
     found = []
     fits = [threading.Thread(target=lambda: found.append(clone(model).fit(x, y).predict(x))) for _ in range(3)]
     for thread in fits:
@@ -263,6 +336,8 @@ def test_threads_and_forks():
     child = os.fork()
     if child == 0:
         same = np.array_equal(model.predict(x), expected) and np.array_equal(clone(model).fit(x, y).predict(x), expected)
+        same &= np.array_equal(model.feature_relevance_, relevance) and len(model.report()) > 1000
+        same &= np.array_equal(clone(classifier).fit(x, y > 0).predict_proba(x), probabilities)
         os._exit(0 if same else 1)
     for _ in range(600):
         done, status = os.waitpid(child, os.WNOHANG)
