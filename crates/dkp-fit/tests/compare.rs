@@ -151,6 +151,6 @@ fn counts_are_compared_with_numbers_by_their_errors() {
     assert_eq!(found.warnings, [expected]);
     let error = compared(&[("g", &gaussian, &rows), ("p", &poisson, &counts(0..30, 1.0))]).unwrap_err().to_string();
     let expected =
-        "g and p have 0 and 1 as the target of row 1: they learned from tables that write numbers differently";
+        "g and p have 0 and 1 as \"count\" of row 1: they learned from tables that write numbers differently";
     assert_eq!(error, expected);
 }
