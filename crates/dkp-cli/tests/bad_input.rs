@@ -31,6 +31,11 @@ fn tables_that_cannot_be_learned_from() {
     refused_table("", &[], "t.csv is empty");
     refused_table("x,y\n", &[], "t.csv has columns but no rows");
     refused_table("x,y\n1,2\n", &[], "t.csv: 1 row with a known target \"y\" to learn from; at least 2 are needed");
+    refused_table(
+        "x,y\n1,2\n2,oops\n3,4\n4,5\n5,6\n",
+        &[],
+        "t.csv: row 2, column \"y\": \"oops\" is not a number: correct it, or use --na \"oops\" if it means a missing value",
+    );
     refused_table("x,y\n1,2\n3\n4,5\n", &[], "t.csv: row 2 has 1 fields, but the header has 2");
     refused_table("x,y\n1,2\n3,4,5\n", &[], "t.csv: row 2 has 3 fields, but the header has 2");
     let numbers = |cell: &str| format!("x,y\n{}{cell},1\n", "1,2\n3,4\n".repeat(20));

@@ -28,7 +28,7 @@ impl Survey {
     /// How these columns are read as features.
     ///
     /// All values numbers: a number, also where all are written with a decimal comma, marks between thousands or a sign. All true or false: 0 and 1. At
-    /// least 95 % numbers or dates and something else: an error that says what to do. Dates in one form: days. Anything else is categories, at most [`MAX_LEVELS`](crate::MAX_LEVELS) of them, and fewer
+    /// least 95 % numbers or dates, or all but one of five values or more numbers, and something else: an error that says what to do. Dates in one form: days. Anything else is categories, at most [`MAX_LEVELS`](crate::MAX_LEVELS) of them, and fewer
     /// than there are rows.
     pub fn features(&self, names: &[String]) -> Result<FeatureColumns, Error> {
         let mut features = FeatureColumns { columns: Vec::new(), ignored: Vec::new() };
@@ -56,6 +56,9 @@ impl Survey {
         if !classes && let Some(kind) = self.number(column)? {
             return Ok(kind);
         }
+        if !classes {
+            self.all_but_one_number(column)?;
+        }
         match &column.levels {
             None => Err(Error::TooManyClasses { origin, column: name }),
             Some(levels) if !classes && levels.len() >= FEW && 2 * levels.len() > column.values() => {
@@ -82,6 +85,7 @@ impl Survey {
         if let Some(kind) = self.number(column)? {
             return Ok(Some(kind));
         }
+        self.all_but_one_number(column)?;
         match &column.levels {
             None => Err(Error::TooManyLevels { origin, column: name }),
             Some(levels) if levels.len() >= FEW && 10 * levels.len() > 9 * column.values() => {
@@ -91,6 +95,12 @@ impl Survey {
             }
             Some(_) => Ok(Some(Kind::Text)),
         }
+    }
+
+    /// An error where a single value is no number: in few rows that is less than 95 % numbers.
+    fn all_but_one_number(&self, column: &ColumnSurvey) -> Result<(), Error> {
+        let lone = column.values() >= FEWEST && column.numeric + 1 == column.values();
+        if lone { self.mostly_numbers(column) } else { Ok(()) }
     }
 
     /// An error that shows what is no number in a column that holds more numbers than anything else.
@@ -199,6 +209,8 @@ impl Survey {
 
 /// Different texts that any column may have.
 const FEW: usize = 10;
+/// Fewer values say nothing of what a column should hold.
+const FEWEST: usize = 5;
 
 fn sample(column: &ColumnSurvey) -> String {
     column.stray.as_ref().map_or(String::new(), |cell| cell.text.clone())

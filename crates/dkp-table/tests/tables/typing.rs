@@ -225,6 +225,20 @@ fn targets_are_numbers_unless_they_are_not_or_classes_are_asked_for() {
     assert_eq!(target(&nineteen_and("?"), true), Ok(Kind::Text));
 }
 
+/// Of few values a single text is less than 5 %, and a mistake all the same; two of them, or one among four, may be meant.
+#[test]
+fn one_text_among_numbers_is_a_mistake_in_few_rows_too() {
+    let few = ["3", "1", "oops", "4", "1", "5"];
+    let refused = "row 3, column \"c\": \"oops\" is not a number";
+    assert!(target(&few, false).unwrap_err().contains(refused), "{:?}", target(&few, false));
+    assert!(beside(&few, "1", None).unwrap_err().contains(refused), "{:?}", beside(&few, "1", None));
+    assert_eq!(target(&few, true), Ok(Kind::Text));
+    assert_eq!(target(&["3", "1", "other", "other", "1", "5"], false), Ok(Kind::Text));
+    assert_eq!(target(&["3", "1", "other", "4"], false), Ok(Kind::Text));
+    // a number that is written otherwise is one
+    assert!(matches!(beside(&["3", "1", "2,5", "4", "1", "5"], "1", None).unwrap()[0], Kind::Written(_)));
+}
+
 #[test]
 fn a_survey_counts() {
     let folder = folder();
