@@ -2,6 +2,7 @@
 
 from . import priors
 from ._dkp import __version__
-from ._estimators import DeepKernelClassifier, DeepKernelRegressor
+from ._classifier import DeepKernelClassifier
+from ._regressor import DeepKernelRegressor
 
 __all__ = ["DeepKernelClassifier", "DeepKernelRegressor", "__version__", "priors"]

@@ -3,9 +3,23 @@
 import doctest
 import pathlib
 
+import numpy as np
+
 import dkp
 
 ROOT = pathlib.Path(__file__).parents[2]
+
+
+def test_the_readmes_excerpt(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    python = (ROOT / "README.md").read_text(encoding="utf-8").split("## The same from Python")[1].split("```python")[1].split("```")[0]
+    names = {}
+    exec(python, names)
+    # the figures in its comments
+    assert np.allclose(names["mean"][:3], [167, 77, 157], atol=1) and np.allclose(names["std"][:3], [68, 32, 49], atol=1)
+    quantiles = names["model"].predict_quantiles(names["X"][400:403], [0.05, 0.95])
+    assert np.allclose(quantiles, [[56, 278], [25, 129], [77, 238]], atol=1)
+    assert (tmp_path / "diabetes.html").exists() and (tmp_path / "diabetes.dkp").exists()
 
 
 def test_examples():

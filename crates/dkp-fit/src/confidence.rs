@@ -22,9 +22,9 @@ const JUDGED: usize = 1_000;
 const TEMPERATURES: [f64; 4] = [1.0, 0.2, 0.05, 0.01];
 /// How many of them are tried, as a rule.
 const TRIED: usize = 3;
-/// Kernels of the first layer of infinitely wide networks in the place of the smooth one, as long as each is better: borders of classes are often rough. In
-/// all layers they would be too rough: a Matérn ½ kernel of a Matérn ½ kernel has functions rougher than a random walk's.
-const KERNELS: [&str; 1] = ["matern12"];
+/// The kernel that is tried in the first layer of infinitely wide networks: borders of classes are often rough. In all layers it would be too rough: a
+/// Matérn ½ kernel of a Matérn ½ kernel has functions rougher than a random walk's.
+const ROUGH: &str = "matern12";
 /// Posterior draws.
 const DRAWS: usize = 16;
 /// So many rows of numbers are enough to keep some, which tell their noise to a few per cent.
@@ -67,17 +67,16 @@ impl Fit {
             card.noise = Some(line.to_string());
             return Ok(());
         };
-        let with = |name: &&'static str| {
-            let layers = [*name].into_iter().chain(std::iter::repeat_n(KERNEL, settings.layers as usize));
-            let kernel = layers.map(|k| k.to_string()).collect();
-            (Trial::Kernel(name), Settings { kernel, ..settings.clone() })
-        };
-        let kernels = self.open_kernels(&settings);
-        self.improve(&mut best, kernels.iter().map(with).collect(), (rows, first), watch)?;
-        if let Some(other) = best.as_ref().map(|b| b.settings.clone()).filter(|other| other.kernel != settings.kernel) {
-            // with another kernel labels may count more
-            let colder = temperatures.iter().filter(|t| **t < other.temperature);
-            self.improve(&mut best, colder.map(|t| at(&other, *t)).collect(), (rows, first), watch)?;
+        let kernel_is_open = self.kernel_is_open(&settings);
+        if kernel_is_open {
+            let layers = [ROUGH].into_iter().chain(std::iter::repeat_n(KERNEL, settings.layers as usize));
+            let rough = Settings { kernel: layers.map(str::to_string).collect(), ..settings };
+            self.improve(&mut best, vec![(Trial::Kernel(ROUGH), rough.clone())], (rows, first), watch)?;
+            if best.as_ref().is_some_and(|b| b.settings.kernel == rough.kernel) {
+                // with it labels may count more
+                let colder = temperatures.iter().filter(|t| **t < rough.temperature);
+                self.improve(&mut best, colder.map(|t| at(&rough, *t)).collect(), (rows, first), watch)?;
+            }
         }
         let Some(Best { settings, score, judged }) = best else { return Ok(()) };
         card.settings = settings;
@@ -90,7 +89,7 @@ impl Fit {
             card.calibration = Some(calibrated(&judged));
         }
         let labels = open.then(|| labels_count(card.settings.temperature));
-        let kernel = (!kernels.is_empty()).then(|| format!("kernel {}", card.settings.kernel.join(", ")));
+        let kernel = kernel_is_open.then(|| format!("kernel {}", card.settings.kernel.join(", ")));
         let decided: Vec<String> = labels.into_iter().chain(kernel).collect();
         if !decided.is_empty() {
             let (decided, left_out) = (decided.join(", "), first.len());
@@ -124,10 +123,9 @@ impl Fit {
         Ok(())
     }
 
-    /// Kernels that are tried in the place of the smooth one, from which nothing was said to differ.
-    fn open_kernels(&self, settings: &Settings) -> &'static [&'static str] {
-        let open = self.config.model.kernel.is_empty() && settings.family == LIMIT;
-        if open { &KERNELS } else { &[] }
+    /// Whether nobody said which kernel the network has.
+    fn kernel_is_open(&self, settings: &Settings) -> bool {
+        self.config.model.kernel.is_empty() && settings.family == LIMIT
     }
 
     /// How many networks that takes, as a rule, and the rows that the first of them leaves out.
@@ -138,8 +136,8 @@ impl Fit {
             None => TRIED,
             Some(_) => usize::from(settings.family == LIMIT),
         };
-        // a kernel, and a colder temperature with it
-        let kernels = 2 * self.open_kernels(settings).len();
+        // another kernel, and a colder temperature with it
+        let kernels = if self.kernel_is_open(settings) { 2 } else { 0 };
         (tried + further > 0 && !parts.is_empty()).then(|| (tried + kernels + further, parts.swap_remove(0)))
     }
 

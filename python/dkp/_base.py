@@ -1,4 +1,4 @@
-"""scikit-learn estimators: thin classes over the library."""
+"""What both estimators share: settings, columns, and what was learned."""
 
 from __future__ import annotations
 
@@ -9,16 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _columns, _dkp
 from ._progress import Progress
@@ -30,7 +23,7 @@ _CHOICES = (
     "rate rate_warm_up decay_from last_rate kl_warm_up temperature start_steps delta gamma input_delta input_gamma"
 ).split()
 
-_PARAMETERS = """
+PARAMETERS = """
     Parameters
     ----------
     effort : {'quick', 'normal', 'best'}, default='normal'
@@ -81,7 +74,7 @@ _PARAMETERS = """
         The seed; without one it is 0, so that the same data give the same model.
 """
 
-_ATTRIBUTES = """
+ATTRIBUTES = """
     Attributes
     ----------
     n_features_in_ : int
@@ -101,8 +94,8 @@ _ATTRIBUTES = """
 """
 
 
-class _DeepKernel(BaseEstimator):
-    """What both estimators share."""
+class DeepKernel(BaseEstimator):
+    """An estimator without its targets."""
 
     _task: str
 
@@ -257,13 +250,13 @@ class _DeepKernel(BaseEstimator):
             try:
                 raise interrupted
             finally:
-                # the exception's traceback would keep the data
-                del interrupted, columns, named, targets
+                # an exception that its own frame names lives until the next collection
+                del interrupted
 
     def _predicted(self, X: Any, quantiles: Sequence[float] = ()) -> NDArray[np.float64]:
         check_is_fitted(self, "model_")
         columns = self._given(X, reset=False)
-        draws = _count("prediction_draws", self.prediction_draws, 100_000)
+        draws = count("prediction_draws", self.prediction_draws, 100_000)
         return self.model_.predict(columns, list(quantiles), draws, 0, self._threads())
 
     # what was learned
@@ -322,7 +315,7 @@ class _DeepKernel(BaseEstimator):
             The matrix that mixes the encoded features, where the input layer draws it.
         """
         check_is_fitted(self, "model_")
-        draws = _count("n_samples", n_samples, 10_000)
+        draws = count("n_samples", n_samples, 10_000)
         drawn = self.model_.posterior_grams(draws, seed(random_state), self._threads())
         return drawn["grams"], drawn["omega"]
 
@@ -398,298 +391,7 @@ class _DeepKernel(BaseEstimator):
         """Sets what is known of targets from the model alone."""
 
 
-class DeepKernelRegressor(RegressorMixin, _DeepKernel):
-    __doc__ = f"""Deep kernel processes for numbers: one target, or several together.
-
-    Columns may be numbers, truth values, dates, text or categories, and values may be missing; of several targets too.
-{_PARAMETERS}{_ATTRIBUTES}
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dkp import DeepKernelRegressor
-    >>> x = np.linspace(0, 6, 60)[:, None]
-    >>> model = DeepKernelRegressor(effort="quick", steps=200).fit(x, np.sin(x[:, 0]))
-    >>> mean, std = model.predict([[1.5], [30.0]], return_std=True)
-    >>> bool(abs(mean[0] - 1) < 0.1 and std[0] < std[1])
-    True
-    """
-
-    _task = "regression"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-    def fit(self, X: Any, y: Any) -> DeepKernelRegressor:
-        """Learn from rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            What is to be predicted. Of several targets some may be NaN.
-
-        Returns
-        -------
-        DeepKernelRegressor
-            Itself, fitted. After Ctrl-C it is what had been learned by then, and KeyboardInterrupt is raised.
-        """
-        _check_given(self, y)
-        columns = self._given(X, reset=True)
-        names = _target_names(y)
-        values = check_array(
-            y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self, ensure_all_finite="allow-nan"
-        )
-        if values.ndim > 2:
-            raise ValueError(f"y should have one or two dimensions, got {values.ndim}")
-        if values.ndim == 1 and np.isnan(values).any():
-            raise ValueError("Input y contains NaN.")
-        self._single = values.ndim == 1
-        values = values.reshape(len(values), -1)
-        check_consistent_length(X, values)
-        if names is None:
-            names = ["y"] if values.shape[1] == 1 else [f"y{i}" for i in range(values.shape[1])]
-        self._fit([(name, "numbers", values[:, i]) for i, name in enumerate(names)], columns)
-        return self
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean of the prediction for each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-        return_std : bool, default=False
-            Whether the standard deviation is returned too: of what the model does not know and of noise.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_targets), or two of them
-            Means, and standard deviations.
-        """
-        predicted = self._by_target(X)
-        mean = self._shaped(predicted[:, :, 0])
-        return (mean, self._shaped(predicted[:, :, 1])) if return_std else mean
-
-    def predict_parts(self, X: Any) -> tuple[Any, Any, Any]:
-        """Mean, and the standard deviations of what the model does not know and of noise.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        tuple of three ndarray
-            Means and deviations.
-        """
-        predicted = self._by_target(X)
-        mean, model, noise = (self._shaped(predicted[:, :, i]) for i in (0, 2, 3))
-        return mean, model, noise
-
-    def predict_quantiles(self, X: Any, q: ArrayLike) -> NDArray[np.float64]:
-        """Values below which the target is with given probabilities.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-        q : array-like of shape (n_quantiles,)
-            Probabilities.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
-            Quantiles.
-        """
-        quantiles = [float(p) for p in np.atleast_1d(np.asarray(q, dtype=np.float64))]
-        predicted = self._by_target(X, quantiles)[:, :, 4:]
-        return predicted[:, 0] if self._single else predicted
-
-    def log_density(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """The logarithm of the density of what was observed; of several targets together, without those that are NaN.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            What was observed.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            In nats.
-        """
-        check_is_fitted(self, "model_")
-        columns = self._given(X, reset=False)
-        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite="allow-nan")
-        values = np.ascontiguousarray(values.reshape(len(values), -1))
-        check_consistent_length(X, values)
-        targets = len(self.model_.targets())
-        if values.shape[1] != targets:
-            raise ValueError(f"y has {values.shape[1]} columns, but {targets} are predicted")
-        draws = _count("prediction_draws", self.prediction_draws, 100_000)
-        return self.model_.log_density(columns, values, draws, 0, self._threads())
-
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
-        """Targets drawn from the posterior, jointly for the rows given.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows, at most 5,000.
-        n_samples : int, default=1
-            Draws.
-        random_state : int or RandomState, default=0
-            The seed.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_samples) or (n_rows, n_targets, n_samples)
-            The draws.
-        """
-        check_is_fitted(self, "model_")
-        columns = self._given(X, reset=False)
-        draws = _count("n_samples", n_samples, 100_000)
-        drawn = np.moveaxis(self.model_.sample(columns, draws, seed(random_state), self._threads()), 0, -1)
-        return drawn[:, 0] if self._single else drawn
-
-    def _by_target(self, X: Any, quantiles: Sequence[float] = ()) -> NDArray[np.float64]:
-        predicted = self._predicted(X, quantiles)
-        return predicted.reshape(len(predicted), -1, 4 + len(quantiles))
-
-    def _shaped(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.ascontiguousarray(values[:, 0] if self._single else values)
-
-    def _loaded(self) -> None:
-        self._single = len(self.model_.targets()) == 1
-
-
-class DeepKernelClassifier(ClassifierMixin, _DeepKernel):
-    __doc__ = f"""Deep kernel processes for classes.
-
-    Columns may be numbers, truth values, dates, text or categories, and values may be missing.
-{_PARAMETERS}{_ATTRIBUTES}    classes_ : ndarray
-        The classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dkp import DeepKernelClassifier
-    >>> x = np.linspace(-1, 1, 80)[:, None]
-    >>> model = DeepKernelClassifier(effort="quick", steps=100).fit(x, np.where(x[:, 0] > 0, "right", "left"))
-    >>> model.predict([[-0.7], [0.7]]).tolist()
-    ['left', 'right']
-    """
-
-    _task = "classification"
-
-    def fit(self, X: Any, y: Any) -> DeepKernelClassifier:
-        """Learn from rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their classes.
-
-        Returns
-        -------
-        DeepKernelClassifier
-            Itself, fitted. After Ctrl-C it is what had been learned by then, and KeyboardInterrupt is raised.
-        """
-        _check_given(self, y)
-        columns = self._given(X, reset=True)
-        names = _target_names(y) or ["y"]
-        labels = column_or_1d(y, warn=True)
-        check_classification_targets(labels)
-        check_consistent_length(X, labels)
-        self.classes_, index = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y has one class only, {self.classes_[0]!r}: there is nothing to learn")
-        self._labels = _dkp.labels_of_classes(*_columns.of_values(self.classes_))
-        self._fit([(names[0], "categories", [self._labels[i] for i in index])], columns)
-        return self
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities, in the order of `classes_`.
-        """
-        predicted = self._predicted(X)
-        known = self.model_.labels() or []
-        # a class whose rows were all held out has no probability
-        none = np.zeros(len(predicted))
-        return np.column_stack([predicted[:, known.index(l)] if l in known else none for l in self._labels])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Classes.
-        """
-        best = np.argmax(self.predict_proba(X), axis=1)
-        classes: NDArray[Any] = self.classes_[best]
-        return classes
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithms of `predict_proba`."""
-        return np.log(self.predict_proba(X))
-
-    def log_density(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """The logarithm of the probability of what was observed.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their classes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            In nats; minus infinity for a class that was not learned.
-        """
-        probabilities = self.predict_proba(X)
-        labels = column_or_1d(y)
-        check_consistent_length(X, labels)
-        place = {label: i for i, label in enumerate(self.classes_.tolist())}
-        known = [probabilities[n, place[v]] if v in place else 0.0 for n, v in enumerate(labels.tolist())]
-        with np.errstate(divide="ignore"):
-            return np.log(known)
-
-    def _loaded(self) -> None:
-        labels = self.model_.labels() or []
-        try:
-            numbers = np.array([float(label) for label in labels])
-            self.classes_ = numbers.astype(np.int64) if np.all(numbers == np.floor(numbers)) else numbers
-        except ValueError:
-            self.classes_ = np.array([label == "true" for label in labels] if labels == ["false", "true"] else labels)
-        self._labels = labels
-
-
-def _count(name: str, value: Any, most: int) -> int:
+def count(name: str, value: Any, most: int) -> int:
     """A number of draws."""
     count = int(value)
     if not 1 <= count <= most:
@@ -697,13 +399,13 @@ def _count(name: str, value: Any, most: int) -> int:
     return count
 
 
-def _check_given(estimator: BaseEstimator, y: Any) -> None:
+def check_given(estimator: BaseEstimator, y: Any) -> None:
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
 
 
-def _target_names(y: Any) -> list[str] | None:
+def target_names(y: Any) -> list[str] | None:
     """The names of y, if it is of a data frame."""
     if _columns.is_frame(y):
         return [str(name) for name in y.columns]
@@ -727,6 +429,3 @@ def _watch(callback: Any, progress: Progress | None) -> Any:
             callback(event)
 
     return watch
-
-
-__all__ = ["DeepKernelClassifier", "DeepKernelRegressor"]
